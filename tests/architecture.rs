@@ -181,13 +181,13 @@ fn every_protocol_agent_kind_and_command_has_its_page() {
         let page = docs.join("protocols").join(format!("{}.md", book.name));
         assert!(page.is_file(), "protocol `{}` has no page at {}", book.name, shown(&page));
     }
-    for kind in gadfly_project::Kind::ALL {
+    for kind in gadfly_project::AgentKind::ALL {
         let page = docs.join("agents").join(format!("{}.md", kind.name()));
         assert!(page.is_file(), "agent kind `{}` has no page at {}", kind.name(), shown(&page));
     }
     let reports = fs::read_to_string(docs.join("reference/reports.md")).unwrap().to_lowercase();
     let formats = fs::read_to_string(root().join("crates/gadfly/src/report.rs")).unwrap();
-    for format in formats.lines().filter_map(|l| l.trim().strip_prefix("Format::")) {
+    for format in formats.lines().filter_map(|l| l.trim().strip_prefix("ReportFormat::")) {
         let name = format.split([' ', '=']).next().unwrap().to_lowercase();
         assert!(
             reports.contains(&format!("\n## {name}")),
@@ -196,7 +196,7 @@ fn every_protocol_agent_kind_and_command_has_its_page() {
     }
     let reference = fs::read_to_string(docs.join("reference/cli.md")).unwrap();
     let commands = fs::read_to_string(root().join("crates/gadfly/src/commands.rs")).unwrap();
-    for line in commands.lines().filter_map(|l| l.trim().strip_prefix("Command::")) {
+    for line in commands.lines().filter_map(|l| l.trim().strip_prefix("CliCommand::")) {
         let name = line.split(['(', ' ']).next().unwrap().to_lowercase();
         if name != "man" {
             assert!(

@@ -14,17 +14,17 @@ use gadfly_engine::{CallFailure, FailureKind, Guard, Layer, Permission, StopReas
 use tokio_util::sync::CancellationToken;
 
 use crate::agent::{Agent, Call, CallError, CallReply, Link, MAX_REPLY};
-use crate::launcher::{Exit, Finished, Input, LaunchError};
-use crate::process::{Program, brief, tail, tell_peak};
+use crate::launcher::{Exit, Finished, LaunchError, StdinSource};
+use crate::process::{AgentProgram, brief, tail, tell_peak};
 use crate::provider::Provider;
 use crate::services::enter;
 use connection::talk_with;
-use folder::Folder;
+use folder::CallFolders;
 use messages::Noise;
 use serving::Serving;
-use session::{Asked, Ended};
+use session::{PromptSpec, SessionEnd};
 use terminals::Terminals;
-use turn::{Over, Turn};
+use turn::{AcpTurn, Over};
 
 mod connection;
 mod failure;
@@ -44,7 +44,7 @@ const FAREWELL: Duration = Duration::from_secs(1);
 const ENDING: Duration = Duration::from_secs(5);
 
 pub(crate) struct AcpAgent {
-    pub program: Program,
+    pub program: AgentProgram,
     pub provider: Provider,
     pub system: Option<String>,
     pub model: Option<String>,
@@ -85,15 +85,15 @@ impl AcpAgent {
             let message = "an ACP agent needs a folder to work in, and this call has none";
             return Err(CallError::failed(FailureKind::Misconfigured, message));
         };
-        let folder = Folder { root, tmp: call.tmp.clone() };
+        let folder = CallFolders { root, tmp: call.tmp.clone() };
         let like = program.command(&call, Vec::new(), Vec::new());
         let mut command = like.clone();
         command.max_output = MAX_STREAM;
         let launcher = program.launcher(&call);
         let stop = CancellationToken::new();
         let _stopped = stop.clone().drop_guard();
-        let talk = launcher.talk(command, Input::Open, stop.clone()).await;
-        let mut talk = talk.map_err(|e| Program::unstarted(&e))?;
+        let talk = launcher.talk(command, StdinSource::Open, stop.clone()).await;
+        let mut talk = talk.map_err(|e| AgentProgram::unstarted(&e))?;
         let Some(input) = talk.input.take() else {
             let message = "the launcher gave no way to write to the agent";
             return Err(CallError::failed(FailureKind::Misconfigured, message));
@@ -102,7 +102,7 @@ impl AcpAgent {
             permission: call.reach(),
             web: call.own.as_ref().is_none_or(|own| own.may("fetch_url")),
             terminals: Terminals::new(launcher, like, folder.clone()),
-            turn: Mutex::new(Turn::new(folder.clone(), program.spec.max_steps)),
+            turn: Mutex::new(AcpTurn::new(folder.clone(), program.spec.max_steps)),
             files: link.files,
             tmp: link.tmp,
             observe: link.observe.clone(),
@@ -114,7 +114,7 @@ impl AcpAgent {
         });
         // A worker's next call may go on with this session.
         let keeps = call.permission == Permission::Write && program.spec.continues;
-        let asked = Asked {
+        let asked = PromptSpec {
             brief: brief(self.system.as_deref(), &call),
             folder: serving.folder.root.clone(),
             session: call.session.clone().filter(|_| call.permission == Permission::Write),
@@ -130,7 +130,7 @@ impl AcpAgent {
             let _ = link.observe.send(step).await;
         }
         // The agent gets a moment to write down what a later call goes on with.
-        let worth = matches!(ended, Ok(Ended::Answered { .. } | Ended::Cancelled { sent: true }));
+        let worth = matches!(ended, Ok(SessionEnd::Answered { .. } | SessionEnd::Cancelled { sent: true }));
         let done = end(talk.end, &stop, worth && keeps, &ended).await;
         if let Some(Ok(done)) = &done {
             tell_peak(&link.observe, done.peak).await;
@@ -142,7 +142,7 @@ impl AcpAgent {
 
     fn conclude(
         &self,
-        ended: Result<Ended, Error>,
+        ended: Result<SessionEnd, Error>,
         done: Option<Result<Finished, LaunchError>>,
         noise: &Noise,
         serving: &Serving,
@@ -154,7 +154,7 @@ impl AcpAgent {
             Err(CallError::Failed(CallFailure { kind, message, usage }))
         };
         match ended {
-            Ok(Ended::Answered { response, session, model }) => {
+            Ok(SessionEnd::Answered { response, session, model }) => {
                 let usage = turn.usage(Some(&response));
                 let stop = match response.stop_reason {
                     AcpStop::EndTurn => StopReason::EndTurn,
@@ -179,8 +179,8 @@ impl AcpAgent {
                     calls: Vec::new(),
                 })
             }
-            Ok(Ended::Cancelled { sent }) => Err(CallError::Cancelled { sent }),
-            Ok(Ended::Late(asked)) => {
+            Ok(SessionEnd::Cancelled { sent }) => Err(CallError::Cancelled { sent }),
+            Ok(SessionEnd::Late(asked)) => {
                 let seconds = self.starting.as_secs();
                 let message = format!(
                     "`{program}` did not answer {asked} within {seconds} s; does it speak ACP as configured?{}",
@@ -188,7 +188,7 @@ impl AcpAgent {
                 );
                 failed(FailureKind::Timeout, message, Usage::default())
             }
-            Ok(Ended::Over) => {
+            Ok(SessionEnd::Over) => {
                 let (kind, message) = match turn.over() {
                     Some(Over::Text) => (
                         FailureKind::BadReply,
@@ -204,10 +204,10 @@ impl AcpAgent {
                 };
                 failed(kind, message, turn.usage(None))
             }
-            Ok(Ended::Refused(refused)) if !refused.ends_the_connection() => {
+            Ok(SessionEnd::Refused(refused)) if !refused.ends_the_connection() => {
                 Err(refused.unanswered(program, turn.usage(None)))
             }
-            Ok(Ended::Refused(_)) | Err(_) => Err(self.hung_up(done, noise, turn.usage(None))),
+            Ok(SessionEnd::Refused(_)) | Err(_) => Err(self.hung_up(done, noise, turn.usage(None))),
         }
     }
 
@@ -229,7 +229,7 @@ impl AcpAgent {
                 Err(ended) => ended,
                 Ok(()) => failed(format!("`{program}` ended before it answered{}", tail(&done.stderr))),
             },
-            Some(Err(error)) => Program::unstarted(&error),
+            Some(Err(error)) => AgentProgram::unstarted(&error),
             _ => failed(format!("`{program}` closed its output before it answered")),
         }
     }
@@ -244,9 +244,9 @@ async fn end(
     end: BoxFuture<'static, Result<Finished, LaunchError>>,
     stop: &CancellationToken,
     farewell: bool,
-    ended: &Result<Ended, Error>,
+    ended: &Result<SessionEnd, Error>,
 ) -> Option<Result<Finished, LaunchError>> {
-    let gone = ended.as_ref().map_or(true, Ended::by_hanging_up);
+    let gone = ended.as_ref().map_or(true, SessionEnd::by_hanging_up);
     let mut end = end;
     if farewell || gone {
         let by_itself = if gone { ENDING } else { FAREWELL };

@@ -7,11 +7,11 @@ use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
 use crate::agent::Call;
-use crate::http::refused::Said;
+use crate::http::refused::ErrorBody;
 use crate::http::tools;
-use crate::http::{Broken, Dialect, Partial, counts};
+use crate::http::{Broken, Dialect, PartialReply, counts};
 use crate::openai::{Str, reply_limit, system};
-use messages::{Declared, Message, declared, messages};
+use messages::{ApiMessage, Declared, declared, messages};
 
 pub(crate) const VERSION: &str = "2023-06-01";
 
@@ -23,12 +23,12 @@ pub(crate) struct Anthropic {
 }
 
 #[derive(Serialize)]
-struct Body<'a> {
+struct MessagesRequest<'a> {
     model: &'a str,
     max_tokens: u64,
     #[serde(skip_serializing_if = "Option::is_none")]
     system: Option<String>,
-    messages: Vec<Message<'a>>,
+    messages: Vec<ApiMessage<'a>>,
     stream: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
     temperature: Option<f64>,
@@ -40,40 +40,40 @@ struct Body<'a> {
 
 #[derive(Serialize)]
 struct OutputConfig<'a> {
-    format: Format<'a>,
+    format: OutputFormat<'a>,
 }
 
 #[derive(Serialize)]
-struct Format<'a> {
+struct OutputFormat<'a> {
     #[serde(rename = "type")]
     kind: &'static str,
     schema: &'a RawValue,
 }
 
 #[derive(Deserialize)]
-struct Event<'a> {
+struct StreamEvent<'a> {
     #[serde(rename = "type", borrow)]
     kind: Str<'a>,
     #[serde(borrow, default)]
-    message: Option<Whole<'a>>,
+    message: Option<WholeReply<'a>>,
     /// Which block of the message it is about.
     #[serde(default)]
     index: Option<u64>,
     #[serde(borrow, default)]
-    content_block: Option<Block<'a>>,
+    content_block: Option<StreamBlock<'a>>,
     #[serde(borrow, default)]
-    delta: Option<Block<'a>>,
+    delta: Option<StreamBlock<'a>>,
     #[serde(default, deserialize_with = "counts::part")]
     usage: Option<WireUsage>,
 }
 
 /// A whole reply, and what `message_start` brings of it.
 #[derive(Deserialize)]
-struct Whole<'a> {
+struct WholeReply<'a> {
     #[serde(borrow, default)]
     model: Option<Str<'a>>,
     #[serde(borrow, default)]
-    content: Vec<Block<'a>>,
+    content: Vec<StreamBlock<'a>>,
     #[serde(borrow, default)]
     stop_reason: Option<Str<'a>>,
     #[serde(default, deserialize_with = "counts::part")]
@@ -82,7 +82,7 @@ struct Whole<'a> {
 
 /// A content block, or a change to one, or the end of the message.
 #[derive(Deserialize)]
-struct Block<'a> {
+struct StreamBlock<'a> {
     #[serde(rename = "type", borrow, default)]
     kind: Option<Str<'a>>,
     #[serde(borrow, default)]
@@ -132,9 +132,9 @@ fn stop(reason: &str) -> StopReason {
     }
 }
 
-impl Block<'_> {
+impl StreamBlock<'_> {
     /// What an unknown kind of block holds is not part of the reply.
-    fn add_to(self, index: u64, partial: &mut Partial) -> Result<(), Broken> {
+    fn add_to(self, index: u64, partial: &mut PartialReply) -> Result<(), Broken> {
         match Str::or_empty(self.kind.as_ref()) {
             "text" | "text_delta" => {
                 if let Some(Str(text)) = self.text {
@@ -163,8 +163,8 @@ impl Block<'_> {
     }
 }
 
-impl Whole<'_> {
-    fn add_to(self, partial: &mut Partial) -> Result<(), Broken> {
+impl WholeReply<'_> {
+    fn add_to(self, partial: &mut PartialReply) -> Result<(), Broken> {
         if let Some(Str(model)) = &self.model {
             partial.model(model);
         }
@@ -189,7 +189,7 @@ impl Dialect for Anthropic {
         let before = [call.tools.as_deref(), system.as_deref()].into_iter().flatten().map(str::len).sum();
         serde_json::to_writer(
             &mut out,
-            &Body {
+            &MessagesRequest {
                 model: &self.model,
                 max_tokens: reply_limit(call, self.max_tokens),
                 system,
@@ -197,15 +197,15 @@ impl Dialect for Anthropic {
                 stream: true,
                 temperature: self.temperature,
                 output_config: schema
-                    .map(|schema| OutputConfig { format: Format { kind: "json_schema", schema } }),
+                    .map(|schema| OutputConfig { format: OutputFormat { kind: "json_schema", schema } }),
                 tools,
             },
         )?;
         Ok(out)
     }
 
-    fn event(&self, data: &[u8], partial: &mut Partial) -> Result<(), Broken> {
-        let event: Event = serde_json::from_slice(data)?;
+    fn event(&self, data: &[u8], partial: &mut PartialReply) -> Result<(), Broken> {
+        let event: StreamEvent = serde_json::from_slice(data)?;
         let index = event.index.unwrap_or(0);
         match event.kind.0.as_ref() {
             "message_start" => {
@@ -227,21 +227,21 @@ impl Dialect for Anthropic {
                 }
             }
             "message_stop" => partial.done = true,
-            "error" => return Err(Broken::Said(Said::read(data))),
+            "error" => return Err(Broken::Said(ErrorBody::read(data))),
             // Pings, ends of blocks, and whatever is added to the API later.
             _ => {}
         }
         Ok(())
     }
 
-    fn whole(&self, body: &[u8], partial: &mut Partial) -> Result<(), Broken> {
-        let message: Whole = serde_json::from_slice(body)?;
+    fn whole(&self, body: &[u8], partial: &mut PartialReply) -> Result<(), Broken> {
+        let message: WholeReply = serde_json::from_slice(body)?;
         message.add_to(partial)?;
         partial.done = true;
         Ok(())
     }
 
-    fn finished(&self, partial: &Partial) -> bool {
+    fn finished(&self, partial: &PartialReply) -> bool {
         partial.done && partial.stop.is_some()
     }
 

@@ -38,7 +38,7 @@ const LOOKED_AT: usize = 64 << 10;
 
 /// What is said beside an error.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Beside {
+pub struct ErrorNote {
     pub text: String,
     /// Its words are those of somebody who was refused something. A command that fails in other words, or in none,
     /// as a test does that is not yet green, fails for a reason of its own.
@@ -47,7 +47,7 @@ pub struct Beside {
 
 impl Sandbox {
     /// None if it ended well or was ended by us.
-    pub fn beside(&self, exit: Exit, said: &[u8]) -> Option<Beside> {
+    pub fn beside(&self, exit: Exit, said: &[u8]) -> Option<ErrorNote> {
         match exit {
             Exit::Code(0) => return None,
             Exit::Code(_) | Exit::Signal(_) => {}
@@ -60,7 +60,7 @@ impl Sandbox {
         if self.own {
             let text = "it ran without your terminals and cannot gain rights (sudo); `terminals = true` in \
                         [commands] of your own gadfly.toml gives it both";
-            return Some(Beside { text: text.to_owned(), complains });
+            return Some(ErrorNote { text: text.to_owned(), complains });
         }
         let mut paths: Vec<&str> = lines.iter().filter_map(|(line, lower)| refused_in(line, lower)).collect();
         paths.retain(|path| !self.write.iter().any(|written| Path::new(path).starts_with(written)));
@@ -70,7 +70,7 @@ impl Sandbox {
             if paths.is_empty() { String::new() } else { format!("; refused: {}", paths.join(", ")) };
         let (writes, goes_out) = (self.writes(), self.goes_out());
         let text = format!("it ran in a sandbox: it may write {writes}; {goes_out}{refused}");
-        Some(Beside { text, complains })
+        Some(ErrorNote { text, complains })
     }
 
     fn writes(&self) -> String {
@@ -122,7 +122,7 @@ mod tests {
     }
 
     fn text(said: &[u8]) -> (String, bool) {
-        let Beside { text, complains } = sandbox().beside(Exit::Code(9), said).unwrap();
+        let ErrorNote { text, complains } = sandbox().beside(Exit::Code(9), said).unwrap();
         (text, complains)
     }
 

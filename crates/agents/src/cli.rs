@@ -27,18 +27,18 @@ use tokio_util::sync::CancellationToken;
 
 pub(crate) use claude::ClaudeCode;
 pub(crate) use codex::Codex;
-pub(crate) use dialect::{Came, Dialect, ends};
+pub(crate) use dialect::{Dialect, StepResult, ends};
 pub(crate) use gemini::Gemini;
 pub(crate) use opencode::OpenCode;
 
 use crate::agent::{Agent, Call, CallError, CallReply, Link, MAX_REPLY, Progress};
-use crate::launcher::{Command, Exit, Finished, Input};
-use crate::lines::{Line, Lines};
+use crate::launcher::{Command, Exit, Finished, StdinSource};
+use crate::lines::{Lines, ReadLine};
 use crate::own::Unheld;
-use crate::process::{Program, brief, hint, tail, tell_peak};
+use crate::process::{AgentProgram, brief, hint, tail, tell_peak};
 use crate::provider::Provider;
 use crate::services::enter;
-use dialect::{Ask, Heard, Reader, Told, one_line};
+use dialect::{DialectCall, StreamLine, StreamReader, StreamResult, one_line};
 
 /// What a program may write in one call: streams repeat every file an agent reads.
 const MAX_STREAM: usize = 64 << 20;
@@ -51,7 +51,7 @@ const MAX_NOTES: u32 = 1000;
 
 pub(crate) struct CliAgent {
     pub dialect: &'static dyn Dialect,
-    pub program: Program,
+    pub program: AgentProgram,
     pub provider: Provider,
     pub model: Option<String>,
     pub system: Option<String>,
@@ -89,7 +89,7 @@ impl Agent for CliAgent {
 
 /// Why we stopped a program before it ended by itself.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Stopped {
+enum ProgramStopped {
     /// Its result was read and it did not go.
     Done,
     Steps,
@@ -97,7 +97,7 @@ enum Stopped {
 
 /// What there is to say about a stream that had no result.
 #[derive(Default)]
-struct Unread {
+struct UnreadStream {
     lines: u32,
     no_json: u32,
     too_long: u32,
@@ -133,7 +133,7 @@ impl CliAgent {
         session: Option<&str>,
         began: Instant,
     ) -> Option<Result<CallReply, CallError>> {
-        let ask = Ask {
+        let ask = DialectCall {
             call,
             spec: &self.program.spec,
             model: self.model.as_deref(),
@@ -147,9 +147,9 @@ impl CliAgent {
             Err(message) => return Some(Err(CallError::failed(FailureKind::Misconfigured, message))),
         };
         let stop = link.cancel.child_token();
-        let talk = match self.program.launcher(call).talk(command, Input::Given, stop.clone()).await {
+        let talk = match self.program.launcher(call).talk(command, StdinSource::Given, stop.clone()).await {
             Ok(talk) => talk,
-            Err(error) => return Some(Err(Program::unstarted(&error))),
+            Err(error) => return Some(Err(AgentProgram::unstarted(&error))),
         };
         let mut listener = Listener {
             reader: self.dialect.reader(&ask),
@@ -160,7 +160,7 @@ impl CliAgent {
             notes: 0,
             keeps: ask.is_kept(),
             session: None,
-            unread: Unread::default(),
+            unread: UnreadStream::default(),
         };
         let stopped = listener.listen(talk.output, self.quiet).await;
         let Some((done, stopped)) =
@@ -171,13 +171,13 @@ impl CliAgent {
         };
         let done = match done {
             Ok(done) => done,
-            Err(error) => return Some(Err(Program::unstarted(&error))),
+            Err(error) => return Some(Err(AgentProgram::unstarted(&error))),
         };
         tell_peak(&link.observe, done.peak).await;
         self.conclude(&ask, link, listener, &done, stopped).await
     }
 
-    async fn command(&self, ask: &Ask<'_>, link: &Link, began: Instant) -> Result<Command, String> {
+    async fn command(&self, ask: &DialectCall<'_>, link: &Link, began: Instant) -> Result<Command, String> {
         let start = self.dialect.start(ask);
         link.tmp.apply(start.files).await?;
         let stdin = brief(self.system.as_deref(), ask.call).into_bytes();
@@ -204,14 +204,14 @@ impl CliAgent {
     /// told as a note.
     async fn conclude(
         &self,
-        ask: &Ask<'_>,
+        ask: &DialectCall<'_>,
         link: &Link,
         mut listener: Listener,
         done: &Finished,
-        stopped: Option<Stopped>,
+        stopped: Option<ProgramStopped>,
     ) -> Option<Result<CallReply, CallError>> {
         let usage = listener.reader.usage();
-        if stopped == Some(Stopped::Steps) {
+        if stopped == Some(ProgramStopped::Steps) {
             let message = format!(
                 "made more than {} tool calls in one call and was stopped; raise `max_steps` if it needs more",
                 self.program.spec.max_steps
@@ -222,18 +222,18 @@ impl CliAgent {
         let told = listener.reader.told(done.exit);
         let untouched = listener.unread.lines == 0 && matches!(done.exit, Exit::Code(code) if code != 0);
         let gone = match &told {
-            Told::NoSuchSession { .. } => true,
-            Told::Nothing => untouched,
-            Told::Failed { kind, .. } => untouched && *kind != FailureKind::Unauthorised,
-            Told::Answer { .. } | Told::Quota { .. } => false,
+            StreamResult::NoSuchSession { .. } => true,
+            StreamResult::Nothing => untouched,
+            StreamResult::Failed { kind, .. } => untouched && *kind != FailureKind::Unauthorised,
+            StreamResult::Answer { .. } | StreamResult::Quota { .. } => false,
         };
         if gone && ask.session.is_some() && !cancelled {
             return None;
         }
         Some(match told {
-            Told::Answer { text, stop, model, session } => {
+            StreamResult::Answer { text, stop, model, session } => {
                 // A program that says why it has no whole answer may well say so by its exit code, too.
-                let odd = stop == StopReason::EndTurn && stopped != Some(Stopped::Done);
+                let odd = stop == StopReason::EndTurn && stopped != Some(ProgramStopped::Done);
                 if let Some(how) = odd.then(|| odd_end(done.exit)).flatten() {
                     let told = one_line(&format!("`{}` {how} after its result", self.program.name));
                     let _ = link.observe.send(Observation::Note { line: told }).await;
@@ -256,19 +256,19 @@ impl CliAgent {
                 }
             }
             _ if cancelled => Err(CallError::Cancelled { sent: true }),
-            Told::Failed { kind, message } => {
+            StreamResult::Failed { kind, message } => {
                 let said = if untouched { tail(&done.stderr) } else { String::new() };
                 Err(self.failed(kind, &format!("failed: {message}{said}{}", hint(done)), usage))
             }
-            Told::NoSuchSession { message } => {
+            StreamResult::NoSuchSession { message } => {
                 Err(self.failed(FailureKind::Crashed, &format!("failed: {message}"), usage))
             }
-            Told::Quota { until_ms, message } => Err(CallError::Quota { until_ms, message, usage }),
-            Told::Nothing if done.exit == Exit::Overflowed => {
+            StreamResult::Quota { until_ms, message } => Err(CallError::Quota { until_ms, message, usage }),
+            StreamResult::Nothing if done.exit == Exit::Overflowed => {
                 let message = format!("wrote more than {} MB and was stopped", MAX_STREAM >> 20);
                 Err(self.failed(FailureKind::BadReply, &message, usage))
             }
-            Told::Nothing => self.program.ended(done, usage).and_then(|()| {
+            StreamResult::Nothing => self.program.ended(done, usage).and_then(|()| {
                 let message = format!("ended without a result{}{}", listener.unread, tail(&done.stderr));
                 Err(self.failed(FailureKind::BadReply, &message, usage))
             }),
@@ -300,16 +300,16 @@ fn odd_end(exit: Exit) -> Option<String> {
     }
 }
 
-type Ending = BoxFuture<'static, Result<Finished, crate::launcher::LaunchError>>;
+type ProgramExit = BoxFuture<'static, Result<Finished, crate::launcher::LaunchError>>;
 
 /// How the program ended, if it can be seen to. One whose result was read is given little time for it.
 async fn ended(
-    mut end: Ending,
-    stopped: Option<Stopped>,
+    mut end: ProgramExit,
+    stopped: Option<ProgramStopped>,
     over: bool,
     quiet: Duration,
     stop: &CancellationToken,
-) -> Option<(Result<Finished, crate::launcher::LaunchError>, Option<Stopped>)> {
+) -> Option<(Result<Finished, crate::launcher::LaunchError>, Option<ProgramStopped>)> {
     if stopped.is_none() {
         if !over {
             return Some((end.await, None));
@@ -320,12 +320,12 @@ async fn ended(
     }
     stop.cancel();
     let done = timeout(ENDING, end).await.ok()?;
-    Some((done, Some(stopped.unwrap_or(Stopped::Done))))
+    Some((done, Some(stopped.unwrap_or(ProgramStopped::Done))))
 }
 
 /// Listens to one run of a program.
 struct Listener {
-    reader: Box<dyn Reader>,
+    reader: Box<dyn StreamReader>,
     observe: Sender<Observation>,
     progress: Progress,
     steps: u32,
@@ -335,31 +335,31 @@ struct Listener {
     keeps: bool,
     /// The conversation's name as it was told last.
     session: Option<String>,
-    unread: Unread,
+    unread: UnreadStream,
 }
 
 impl Listener {
     /// Reads to the end of the output, or until the program has to be stopped.
-    async fn listen(&mut self, output: impl AsyncRead + Unpin, quiet: Duration) -> Option<Stopped> {
+    async fn listen(&mut self, output: impl AsyncRead + Unpin, quiet: Duration) -> Option<ProgramStopped> {
         let mut lines = Lines::new(output, MAX_REPLY);
         loop {
             let line = if self.reader.is_over() {
                 match timeout(quiet, lines.next()).await {
                     Ok(line) => line?,
-                    Err(_) => return Some(Stopped::Done),
+                    Err(_) => return Some(ProgramStopped::Done),
                 }
             } else {
                 lines.next().await?
             };
             if self.hear(line).await {
-                return Some(Stopped::Steps);
+                return Some(ProgramStopped::Steps);
             }
         }
     }
 
     /// True if the program made one step too many.
-    async fn hear(&mut self, line: Line) -> bool {
-        let Line::Whole(bytes) = line else {
+    async fn hear(&mut self, line: ReadLine) -> bool {
+        let ReadLine::Whole(bytes) = line else {
             self.unread.too_long = self.unread.too_long.saturating_add(1);
             return false;
         };
@@ -379,7 +379,7 @@ impl Listener {
         let mut heard = Vec::new();
         self.reader.read(&line, &mut heard);
         for heard in heard {
-            if matches!(heard, Heard::Step { .. }) {
+            if matches!(heard, StreamLine::Step { .. }) {
                 self.steps = self.steps.saturating_add(1);
                 if self.steps > self.max_steps {
                     return true;
@@ -400,21 +400,23 @@ impl Listener {
         }
     }
 
-    async fn tell(&mut self, heard: Heard) {
+    async fn tell(&mut self, heard: StreamLine) {
         let observation = match heard {
-            Heard::Text(text) => return self.progress.say(&text),
-            Heard::Step { call, line } => {
+            StreamLine::Text(text) => return self.progress.say(&text),
+            StreamLine::Step { call, line } => {
                 let _ = self.observe.send(Observation::Step { line, call }).await;
                 return;
             }
-            Heard::Ended { call, came: Came { end, said } } => {
+            StreamLine::Ended { call, came: StepResult { end, said } } => {
                 let _ = self.observe.send(Observation::StepEnded { call, end, said }).await;
                 return;
             }
-            Heard::Note(line) => Observation::Note { line },
-            Heard::Used(usage) => Observation::Usage { usage },
-            Heard::Stopped(what) => Observation::Stopped { layer: Layer::OwnMode, what },
-            Heard::Retrying { attempt, kind, message } => Observation::Retrying { attempt, kind, message },
+            StreamLine::Note(line) => Observation::Note { line },
+            StreamLine::Used(usage) => Observation::Usage { usage },
+            StreamLine::Stopped(what) => Observation::Stopped { layer: Layer::OwnMode, what },
+            StreamLine::Retrying { attempt, kind, message } => {
+                Observation::Retrying { attempt, kind, message }
+            }
         };
         self.note(observation).await;
     }
@@ -428,7 +430,7 @@ impl Listener {
     }
 }
 
-impl std::fmt::Display for Unread {
+impl std::fmt::Display for UnreadStream {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         if self.too_long > 0 {
             write!(f, "; {} lines were longer than {MAX_REPLY} bytes", self.too_long)?;

@@ -5,11 +5,11 @@ use gadfly_engine::{FailureKind, Permission, StopReason, Usage};
 
 use crate::agent::{Agent, Call, CallError, CallReply, Link};
 use crate::launcher::Finished;
-use crate::process::{Program, brief, tail, tell_peak};
+use crate::process::{AgentProgram, brief, tail, tell_peak};
 use crate::services::enter;
 
 pub(crate) struct CommandAgent {
-    pub program: Program,
+    pub program: AgentProgram,
     pub system: Option<String>,
 }
 
@@ -21,7 +21,7 @@ impl Agent for CommandAgent {
             let stdin = brief(self.system.as_deref(), &call).into_bytes();
             let command = program.command(&call, Vec::new(), stdin);
             let done = program.launcher(&call).launch(command, link.cancel.clone()).await;
-            let done = done.map_err(|e| Program::unstarted(&e))?;
+            let done = done.map_err(|e| AgentProgram::unstarted(&e))?;
             tell_peak(&link.observe, done.peak).await;
             // A worker in a folder of its own gives its work as files: it need not say anything.
             self.conclude(done, call.permission == Permission::Write && call.lock.is_some())

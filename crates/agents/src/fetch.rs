@@ -12,7 +12,7 @@ use reqwest::redirect::Policy;
 use reqwest::{Client, Response, Url};
 use tokio_util::sync::CancellationToken;
 
-use address::{Checked, Lookup, Refused};
+use address::{AddressRefused, CheckedResolver, Lookup};
 
 /// How much of an answer is read, whatever of it is wanted.
 pub const MOST_READ: usize = 4 << 20;
@@ -99,7 +99,7 @@ fn client(lookup: &Lookup) -> Result<Client, String> {
         // Behind a proxy nobody could say which address is reached.
         .no_proxy()
         .referer(false)
-        .dns_resolver(Arc::new(Checked(lookup.clone())))
+        .dns_resolver(Arc::new(CheckedResolver(lookup.clone())))
         .user_agent(concat!("gadfly/", env!("CARGO_PKG_VERSION")))
         .build()
         .map_err(|e| format!("nothing can be fetched: {}", causes(&e)))
@@ -184,7 +184,7 @@ fn text(mut bytes: Vec<u8>, most: usize, cut: bool) -> (String, bool) {
 fn unreached(url: &Url, error: reqwest::Error) -> String {
     let mut cause = error.source();
     while let Some(inner) = cause {
-        if let Some(refused) = inner.downcast_ref::<Refused>() {
+        if let Some(refused) = inner.downcast_ref::<AddressRefused>() {
             return refused.to_string();
         }
         cause = inner.source();

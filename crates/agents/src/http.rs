@@ -23,12 +23,12 @@ use tokio::sync::Semaphore;
 use tokio::time::Instant;
 
 use crate::agent::{Agent, Call, CallError, CallReply, Link, shorter};
-use crate::provider::{Pass, Provider};
+use crate::provider::{CallPermit, Provider};
 use crate::secret::Secret;
 use crate::services::{Clock, Jitter, enter};
 use crate::spec::Timeouts;
 use attempt::Attempt;
-use tools::Wishes;
+use tools::PartialCalls;
 
 /// A wire format: how a call is written and how its reply is read.
 pub(crate) trait Dialect: Send + Sync + 'static {
@@ -36,13 +36,13 @@ pub(crate) trait Dialect: Send + Sync + 'static {
     fn body(&self, call: &Call, schema: Option<&RawValue>) -> Result<Vec<u8>, serde_json::Error>;
 
     /// One event of a stream.
-    fn event(&self, data: &[u8], partial: &mut Partial) -> Result<(), Broken>;
+    fn event(&self, data: &[u8], partial: &mut PartialReply) -> Result<(), Broken>;
 
     /// A reply that came whole, from a server that does not stream.
-    fn whole(&self, body: &[u8], partial: &mut Partial) -> Result<(), Broken>;
+    fn whole(&self, body: &[u8], partial: &mut PartialReply) -> Result<(), Broken>;
 
     /// Whether the reply came to its end, and not merely the connection.
-    fn finished(&self, partial: &Partial) -> bool {
+    fn finished(&self, partial: &PartialReply) -> bool {
         partial.stop.is_some()
     }
 
@@ -52,10 +52,10 @@ pub(crate) trait Dialect: Send + Sync + 'static {
 
 /// A reply as far as it has come.
 #[derive(Default)]
-pub(crate) struct Partial {
+pub(crate) struct PartialReply {
     pub text: String,
     /// The tools it asks for.
-    pub wishes: Wishes,
+    pub wishes: PartialCalls,
     pub usage: Usage,
     pub stop: Option<StopReason>,
     pub model: Option<String>,
@@ -63,7 +63,7 @@ pub(crate) struct Partial {
     pub done: bool,
 }
 
-impl Partial {
+impl PartialReply {
     pub fn model(&mut self, name: &str) {
         if self.model.is_none() && !name.is_empty() {
             self.model = Some(name.to_owned());
@@ -82,7 +82,7 @@ pub(crate) enum Broken {
     /// Not what the format says.
     Malformed(String),
     /// The provider reports an error inside its stream.
-    Said(refused::Said),
+    Said(refused::ErrorBody),
 }
 
 impl From<sse::TooLong> for Broken {
@@ -158,7 +158,7 @@ impl<D: Dialect> HttpAgent<D> {
         &self,
         call: &Call,
         link: &Link,
-        pass: Pass,
+        pass: CallPermit,
         time: Duration,
     ) -> Result<CallReply, CallError> {
         let end = Instant::now() + time;
@@ -198,7 +198,7 @@ impl<D: Dialect> HttpAgent<D> {
                     return Err(CallError::Failed(failure));
                 }
                 Attempt::Again { failure, by_provider, told } => {
-                    let over = |mut failure: CallFailure, pass: Pass| {
+                    let over = |mut failure: CallFailure, pass: CallPermit| {
                         if by_provider {
                             return Err(pass.failed(CallError::Failed(failure)));
                         }

@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio_util::sync::CancellationToken;
 
-pub use crate::beside::Beside;
+pub use crate::beside::ErrorNote;
 
 /// A command to run once.
 #[derive(Clone, Debug, Default)]
@@ -43,7 +43,7 @@ pub struct Sandbox {
     /// network, a loopback that nobody else has. Without such rooms it has no pseudo-terminals and no loopback.
     pub apart: bool,
     /// The loopback it gets without the network is one that it shares with others of its run. Only in rooms of its own.
-    pub shares: Option<Shared>,
+    pub shares: Option<SharedNetwork>,
     /// A command of the user's own, with the user's rights: only the terminals are kept from it. Signals,
     /// sockets and what root may do are left as they are.
     pub own: bool,
@@ -51,7 +51,7 @@ pub struct Sandbox {
 
 /// A network that several commands share, by where the kernel shows it.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
-pub struct Shared {
+pub struct SharedNetwork {
     /// Whose it is, unless it is root's.
     pub user: Option<PathBuf>,
     pub net: PathBuf,
@@ -109,7 +109,7 @@ pub struct Finished {
     pub stderr: Vec<u8>,
     pub peak: Peak,
     /// What is to be said beside its error if it failed in a sandbox, from what it said on standard error.
-    pub beside: Option<Beside>,
+    pub beside: Option<ErrorNote>,
 }
 
 /// A command at work whose output is read as it comes. Dropped, it ends the command and all it started.
@@ -132,7 +132,7 @@ impl fmt::Debug for Talk {
 
 /// Where what a talking command reads comes from.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Input {
+pub enum StdinSource {
     /// `Command::stdin`, then nothing.
     Given,
     /// `Command::stdin`, then whatever is written to `Talk::input`.
@@ -163,7 +163,7 @@ pub trait Launcher: Send + Sync {
     fn talk(
         &self,
         command: Command,
-        _input: Input,
+        _input: StdinSource,
         _cancel: CancellationToken,
     ) -> BoxFuture<'_, Result<Talk, LaunchError>> {
         let reason = "this launcher only runs commands to their end".to_owned();

@@ -45,13 +45,13 @@ pub use agent::{
 pub use environment::is_usual;
 pub use fetch::{Fetched, Fetcher};
 pub use launcher::{
-    Command, Exit, Finished, Input, LaunchError, Launcher, Most, Network, Peak, Sandbox, Talk,
+    Command, Exit, Finished, LaunchError, Launcher, Most, Network, Peak, Sandbox, StdinSource, Talk,
 };
 pub use mcp::{McpSaid, McpServers, McpSpec};
 pub use own::Unheld;
 pub use prices::price;
 pub use provider::{InMemoryHealth, LONGEST_MS as LONGEST_WAIT_MS, Notice, ProviderHealth};
-pub use registry::{BuildError, KINDS, Kind, build, kind_edits_files, sends_to};
+pub use registry::{AgentKindEntry, BuildError, KINDS, build, kind_edits_files, sends_to};
 pub use scripted::{Fault, Repeat, Script, ScriptError, ScriptedReply};
 pub use secret::Secret;
 pub use services::{AgentServices, Clock, Jitter};

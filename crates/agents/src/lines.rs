@@ -6,7 +6,7 @@ use tokio::io::{AsyncRead, AsyncReadExt};
 const CHUNK: usize = 64 << 10;
 
 #[derive(PartialEq, Eq, Debug)]
-pub(crate) enum Line {
+pub(crate) enum ReadLine {
     /// Without its line break; the last one may have had none.
     Whole(Vec<u8>),
     /// It is longer than allowed. Said as soon as that is known; the rest of it is passed over.
@@ -31,7 +31,7 @@ impl<R: AsyncRead + Unpin> Lines<R> {
     }
 
     /// The next line; none when the output has ended. Nothing is lost if it is dropped before it is done.
-    pub async fn next(&mut self) -> Option<Line> {
+    pub async fn next(&mut self) -> Option<ReadLine> {
         loop {
             while !self.waiting.is_empty() {
                 if let Some(line) = self.take() {
@@ -47,14 +47,14 @@ impl<R: AsyncRead + Unpin> Lines<R> {
                 _ => {
                     self.ended = true;
                     let last = std::mem::take(&mut self.line);
-                    return (!last.is_empty()).then_some(Line::Whole(last));
+                    return (!last.is_empty()).then_some(ReadLine::Whole(last));
                 }
             }
         }
     }
 
     /// Looks at what waits up to the next line break.
-    fn take(&mut self) -> Option<Line> {
+    fn take(&mut self) -> Option<ReadLine> {
         let waiting = self.chunk.get(self.waiting.clone()).unwrap_or_default();
         let (piece, whole) = match waiting.iter().position(|b| *b == b'\n') {
             Some(at) => (waiting.get(..at).unwrap_or_default(), true),
@@ -69,9 +69,9 @@ impl<R: AsyncRead + Unpin> Lines<R> {
         self.passing_over = (too_long || known) && !whole;
         if too_long && !known {
             self.line = Vec::new();
-            return Some(Line::TooLong);
+            return Some(ReadLine::TooLong);
         }
-        (whole && !known).then(|| Line::Whole(std::mem::take(&mut self.line)))
+        (whole && !known).then(|| ReadLine::Whole(std::mem::take(&mut self.line)))
     }
 }
 
@@ -79,7 +79,7 @@ impl<R: AsyncRead + Unpin> Lines<R> {
 mod tests {
     use super::*;
 
-    async fn all(text: &[u8], most: usize) -> Vec<Line> {
+    async fn all(text: &[u8], most: usize) -> Vec<ReadLine> {
         let mut lines = Lines::new(text, most);
         let mut out = Vec::new();
         while let Some(line) = lines.next().await {
@@ -88,8 +88,8 @@ mod tests {
         out
     }
 
-    fn whole(text: &str) -> Line {
-        Line::Whole(text.as_bytes().to_vec())
+    fn whole(text: &str) -> ReadLine {
+        ReadLine::Whole(text.as_bytes().to_vec())
     }
 
     #[tokio::test]
@@ -100,9 +100,9 @@ mod tests {
 
     #[tokio::test]
     async fn a_line_that_is_too_long_is_passed_over_and_the_next_one_is_read() {
-        assert_eq!(all(b"aaaa\nb\ncccc", 3).await, [Line::TooLong, whole("b"), Line::TooLong]);
+        assert_eq!(all(b"aaaa\nb\ncccc", 3).await, [ReadLine::TooLong, whole("b"), ReadLine::TooLong]);
         let long = [vec![b'x'; 3 * CHUNK], b"\nend".to_vec()].concat();
-        assert_eq!(all(&long, CHUNK).await, [Line::TooLong, whole("end")]);
+        assert_eq!(all(&long, CHUNK).await, [ReadLine::TooLong, whole("end")]);
         assert_eq!(all(&long, 3 * CHUNK).await.len(), 2);
     }
 }

@@ -55,19 +55,19 @@ pub struct McpSaid {
 
 /// The servers of one run. Dropped, it ends them all.
 pub struct McpServers {
-    servers: BTreeMap<String, Server>,
+    servers: BTreeMap<String, ConnectedServer>,
     launcher: Arc<dyn Launcher>,
     notes: Held<BTreeSet<String>>,
     starting: Duration,
 }
 
-struct Server {
+struct ConnectedServer {
     spec: McpSpec,
-    state: Mutex<State>,
+    state: Mutex<ConnectionState>,
 }
 
 #[derive(Default)]
-struct State {
+struct ConnectionState {
     live: Option<Connection>,
     starts: u32,
     /// Why the last connection is no more.
@@ -75,7 +75,7 @@ struct State {
 }
 
 /// One connection, to ask through. It may be dead by the time it is used.
-struct Line {
+struct ConnectionHandle {
     peer: Peer<RoleClient>,
     over: CancellationToken,
     start: u32,
@@ -90,7 +90,7 @@ impl std::fmt::Debug for McpServers {
 impl McpServers {
     /// Starts nothing yet.
     pub fn new(specs: impl IntoIterator<Item = McpSpec>, launcher: Arc<dyn Launcher>) -> Self {
-        let server = |spec: McpSpec| (spec.name.clone(), Server { spec, state: Mutex::default() });
+        let server = |spec: McpSpec| (spec.name.clone(), ConnectedServer { spec, state: Mutex::default() });
         let servers = specs.into_iter().map(server).collect();
         Self { servers, launcher, notes: Held::default(), starting: STARTING }
     }
@@ -197,7 +197,7 @@ impl McpServers {
     }
 
     /// The connection, made anew if there is none. Whoever asks at the same time waits for the same one.
-    async fn line(&self, server: &Server) -> Result<Line, String> {
+    async fn line(&self, server: &ConnectedServer) -> Result<ConnectionHandle, String> {
         let name = &server.spec.name;
         let mut state = server.state.lock().await;
         if state.live.as_ref().is_some_and(Connection::is_over) {
@@ -219,10 +219,10 @@ impl McpServers {
         }
         let start = state.starts;
         let live = state.live.as_ref().ok_or_else(|| format!("MCP server `{name}` is gone"))?;
-        Ok(Line { peer: live.peer(), over: live.over(), start })
+        Ok(ConnectionHandle { peer: live.peer(), over: live.over(), start })
     }
 
-    fn server(&self, name: &str) -> Result<&Server, String> {
+    fn server(&self, name: &str) -> Result<&ConnectedServer, String> {
         self.servers.get(name).ok_or_else(|| {
             let known: Vec<&str> = self.servers.keys().map(String::as_str).collect();
             let known = if known.is_empty() { "none".to_owned() } else { known.join(", ") };
@@ -231,15 +231,15 @@ impl McpServers {
     }
 }
 
-impl Server {
-    async fn failed(&self, line: &Line, during: &str, error: &ServiceError) -> String {
+impl ConnectedServer {
+    async fn failed(&self, line: &ConnectionHandle, during: &str, error: &ServiceError) -> String {
         if line.over.is_cancelled() || matches!(error, ServiceError::TransportClosed) {
             return self.died(line, during).await;
         }
         format!("MCP server `{}` failed in {during}: {}", self.spec.name, connection::chain(error))
     }
 
-    async fn died(&self, line: &Line, during: &str) -> String {
+    async fn died(&self, line: &ConnectionHandle, during: &str) -> String {
         let mut state = self.state.lock().await;
         // Another call may have found it dead, and started it anew.
         if state.starts == line.start && state.live.is_some() {
@@ -249,7 +249,7 @@ impl Server {
     }
 }
 
-impl State {
+impl ConnectionState {
     async fn bury(&mut self, name: &str, during: &str) {
         if let Some(dead) = self.live.take() {
             self.gone = format!("MCP server `{name}` was lost in {during}: {}", dead.reason().await);

@@ -12,12 +12,12 @@ use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
 use crate::agent::Call;
-use crate::http::refused::Said;
-use crate::http::tools::{self, Wishes};
-use crate::http::{Broken, Dialect, Partial, counts};
+use crate::http::refused::ErrorBody;
+use crate::http::tools::{self, PartialCalls};
+use crate::http::{Broken, Dialect, PartialReply, counts};
 use crate::vendors::LengthField;
-use content::Content;
-use messages::{Declared, Messages, Tool, declared};
+use content::TextContent;
+use messages::{ChatTool, Declared, Messages, declared};
 
 pub(crate) struct OpenAi {
     pub model: String,
@@ -39,7 +39,7 @@ const NO_CACHE_KEY: u8 = 8;
 const KEY_CHARS: usize = 32;
 
 #[derive(Serialize)]
-struct Body<'a> {
+struct ChatRequest<'a> {
     model: &'a str,
     messages: Messages<'a>,
     stream: bool,
@@ -54,7 +54,7 @@ struct Body<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     response_format: Option<ResponseFormat<'a>>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    tools: Option<Vec<Tool<'a, Declared<'a>>>>,
+    tools: Option<Vec<ChatTool<'a, Declared<'a>>>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     prompt_cache_key: Option<String>,
 }
@@ -98,11 +98,11 @@ fn cache_key(call: &Call) -> Option<String> {
 }
 
 #[derive(Deserialize)]
-struct Chunk<'a> {
+struct ChatChunk<'a> {
     #[serde(borrow, default)]
     model: Option<Str<'a>>,
     #[serde(borrow, default)]
-    choices: Option<Vec<Choice<'a>>>,
+    choices: Option<Vec<ChatChoice<'a>>>,
     #[serde(default, deserialize_with = "counts::part")]
     usage: Option<WireUsage>,
     #[serde(default)]
@@ -122,19 +122,19 @@ impl Str<'_> {
 }
 
 #[derive(Deserialize)]
-struct Choice<'a> {
+struct ChatChoice<'a> {
     #[serde(borrow, default)]
-    delta: Option<Delta<'a>>,
+    delta: Option<ChatDelta<'a>>,
     #[serde(borrow, default)]
-    message: Option<Delta<'a>>,
+    message: Option<ChatDelta<'a>>,
     #[serde(borrow, default)]
     finish_reason: Option<Str<'a>>,
 }
 
 #[derive(Deserialize)]
-struct Delta<'a> {
+struct ChatDelta<'a> {
     #[serde(borrow, default)]
-    content: Content<'a>,
+    content: TextContent<'a>,
     #[serde(borrow, default)]
     refusal: Option<Str<'a>>,
     #[serde(borrow, default)]
@@ -162,7 +162,7 @@ struct Function<'a> {
 }
 
 impl Fragment<'_> {
-    fn add_to(self, place: u64, wishes: &mut Wishes) -> Result<(), Broken> {
+    fn add_to(self, place: u64, wishes: &mut PartialCalls) -> Result<(), Broken> {
         let index = self.index.unwrap_or(place);
         let (name, arguments) = self.function.map_or((None, None), |f| (f.name, f.arguments));
         wishes.begin(index, Str::or_empty(self.id.as_ref()), Str::or_empty(name.as_ref()))?;
@@ -214,7 +214,7 @@ impl Dialect for OpenAi {
         let mut out = Vec::with_capacity(tools::size(&call.messages));
         serde_json::to_writer(
             &mut out,
-            &Body {
+            &ChatRequest {
                 model: &self.model,
                 messages: Messages { system: system(call, self.system.as_deref()), rest: &call.messages },
                 stream: true,
@@ -233,7 +233,7 @@ impl Dialect for OpenAi {
         Ok(out)
     }
 
-    fn event(&self, data: &[u8], partial: &mut Partial) -> Result<(), Broken> {
+    fn event(&self, data: &[u8], partial: &mut PartialReply) -> Result<(), Broken> {
         if data == b"[DONE]" {
             partial.done = true;
             return Ok(());
@@ -242,10 +242,10 @@ impl Dialect for OpenAi {
     }
 
     /// A chunk and a whole reply differ only in `delta` and `message`.
-    fn whole(&self, body: &[u8], partial: &mut Partial) -> Result<(), Broken> {
-        let chunk: Chunk = serde_json::from_slice(body)?;
+    fn whole(&self, body: &[u8], partial: &mut PartialReply) -> Result<(), Broken> {
+        let chunk: ChatChunk = serde_json::from_slice(body)?;
         if chunk.error.is_some() {
-            return Err(Broken::Said(Said::read(body)));
+            return Err(Broken::Said(ErrorBody::read(body)));
         }
         if let Some(Str(model)) = &chunk.model {
             partial.model(model);

@@ -45,9 +45,9 @@ pub(crate) fn by_sandbox(own: &OwnTools, sandboxed: bool) -> Result<Vec<Guard>, 
 }
 
 /// An agent's own tools, by the tool of ours that each stands for.
-pub(crate) struct Table(pub &'static [(&'static str, &'static [&'static str])]);
+pub(crate) struct OwnToolTable(pub &'static [(&'static str, &'static [&'static str])]);
 
-impl Table {
+impl OwnToolTable {
     fn those(&self, fits: impl Fn(&str) -> bool) -> Vec<&'static str> {
         self.0.iter().filter(|(ours, _)| fits(ours)).flat_map(|(_, theirs)| theirs.iter().copied()).collect()
     }

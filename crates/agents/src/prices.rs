@@ -11,22 +11,22 @@ use crate::vendors::Vendor;
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Table {
-    price: Vec<Sheet>,
+struct PriceTable {
+    price: Vec<PriceSheet>,
 }
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Sheet {
+struct PriceSheet {
     vendor: String,
     as_of: String,
-    models: Vec<Row>,
+    models: Vec<ModelPrice>,
 }
 
 /// Dollars per million tokens.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Row {
+struct ModelPrice {
     model: String,
     input: f64,
     output: f64,
@@ -37,8 +37,8 @@ struct Row {
 }
 
 // The tests below read the file whole: a shipped table cannot be broken.
-static SHEETS: LazyLock<Vec<Sheet>> = LazyLock::new(|| {
-    toml::from_str::<Table>(include_str!("../prices.toml")).map(|t| t.price).unwrap_or_default()
+static SHEETS: LazyLock<Vec<PriceSheet>> = LazyLock::new(|| {
+    toml::from_str::<PriceTable>(include_str!("../prices.toml")).map(|t| t.price).unwrap_or_default()
 });
 
 /// The price of a model reached in this way: zero on this machine, none where no row is known.
@@ -145,7 +145,7 @@ mod tests {
 
     #[test]
     fn every_row_is_readable_belongs_to_a_vendor_and_is_dated() {
-        let table: Table = toml::from_str(include_str!("../prices.toml")).unwrap();
+        let table: PriceTable = toml::from_str(include_str!("../prices.toml")).unwrap();
         assert_eq!(table.price.len(), SHEETS.len());
         for sheet in table.price {
             assert!(Vendor::by_name(&sheet.vendor).is_some(), "{}", sheet.vendor);

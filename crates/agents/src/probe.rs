@@ -7,7 +7,7 @@ use futures_util::future::join_all;
 use reqwest::Url;
 use serde::Deserialize;
 
-use crate::http::client::{self, Route, is_loopback};
+use crate::http::client::{self, ClientRoute, is_loopback};
 use crate::vendors::{VENDORS, Wire};
 
 const CONNECT: Duration = Duration::from_millis(300);
@@ -77,7 +77,7 @@ pub async fn listens(url: &str) -> bool {
 }
 
 async fn ask(url: Url) -> Result<Vec<String>, ProbeError> {
-    let client = client::build(Route { connect: CONNECT, local: true, plain: url.scheme() == "http" })
+    let client = client::build(ClientRoute { connect: CONNECT, local: true, plain: url.scheme() == "http" })
         .map_err(|_| ProbeError::Silent)?;
     let mut reply = client.get(url).send().await.map_err(|_| ProbeError::Silent)?;
     if !reply.status().is_success() {

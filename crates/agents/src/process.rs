@@ -20,7 +20,7 @@ const STDERR_TAIL: usize = 2000;
 const CEILING: &str = "GIT_CEILING_DIRECTORIES";
 
 /// A program that answers calls, as it is configured.
-pub(crate) struct Program {
+pub(crate) struct AgentProgram {
     /// Its name or path.
     pub name: String,
     /// Arguments the user gave it.
@@ -32,7 +32,7 @@ pub(crate) struct Program {
     pub gate: Option<Arc<Semaphore>>,
 }
 
-impl Program {
+impl AgentProgram {
     /// The command for one call: the user's arguments, then these.
     pub fn command(&self, call: &Call, args: Vec<String>, stdin: Vec<u8>) -> Command {
         Command {

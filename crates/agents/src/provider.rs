@@ -58,7 +58,7 @@ pub(crate) struct Provider {
 }
 
 /// The right to make one call. Dropped without a verdict it changes nothing.
-pub(crate) struct Pass {
+pub(crate) struct CallPermit {
     provider: Provider,
     begun_ms: u64,
     probe: bool,
@@ -87,7 +87,7 @@ impl Provider {
 
     /// A pass, or the quota that is waited for. When a wait is over one call tries and the others stay here
     /// until it is through, or has been under way for so long that it cannot have been turned away.
-    pub async fn admit(&self, cancel: &CancellationToken) -> Result<Pass, CallError> {
+    pub async fn admit(&self, cancel: &CancellationToken) -> Result<CallPermit, CallError> {
         tokio::select! {
             biased;
             () = cancel.cancelled() => Err(CallError::Cancelled { sent: false }),
@@ -95,10 +95,10 @@ impl Provider {
         }
     }
 
-    async fn admitted(&self) -> Result<Pass, CallError> {
+    async fn admitted(&self) -> Result<CallPermit, CallError> {
         loop {
             let now = self.clock.now_ms();
-            let pass = |probe| Ok(Pass { provider: self.clone(), begun_ms: now, probe });
+            let pass = |probe| Ok(CallPermit { provider: self.clone(), begun_ms: now, probe });
             let Some(notice) = self.health.notice(&self.key) else { return pass(false) };
             if notice.is_stale(now) {
                 self.health.update(&self.key, &mut |n| n.filter(|n| !n.is_stale(now)));
@@ -144,7 +144,7 @@ impl Provider {
     }
 }
 
-impl Pass {
+impl CallPermit {
     /// The first call after a wait: it decides for the others and is not repeated.
     pub const fn is_probe(&self) -> bool {
         self.probe
@@ -222,7 +222,7 @@ impl Pass {
     }
 }
 
-impl Drop for Pass {
+impl Drop for CallPermit {
     fn drop(&mut self) {
         if self.probe {
             let mine = Some(self.begun_ms);

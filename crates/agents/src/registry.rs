@@ -14,17 +14,17 @@ use crate::agent::Agent;
 use crate::anthropic::{self, Anthropic};
 use crate::cli::{self, ClaudeCode, CliAgent, Codex, Dialect, Gemini, OpenCode};
 use crate::command::CommandAgent;
-use crate::http::client::{Route, is_loopback};
+use crate::http::client::{ClientRoute, is_loopback};
 use crate::http::{HttpAgent, Reach};
 use crate::openai::OpenAi;
-use crate::process::{Program, clean_env};
+use crate::process::{AgentProgram, clean_env};
 use crate::provider::account;
 use crate::scripted::Scripted;
 use crate::services::AgentServices;
 use crate::spec::AgentSpec;
 use crate::vendors::{LengthField, VENDORS, Vendor, Wire};
 
-pub struct Kind {
+pub struct AgentKindEntry {
     pub name: &'static str,
     /// One line for people.
     pub about: &'static str,
@@ -35,41 +35,51 @@ pub struct Kind {
 
 type Built = Result<Arc<dyn Agent>, BuildError>;
 
-pub const KINDS: &[Kind] = &[
-    Kind {
+pub const KINDS: &[AgentKindEntry] = &[
+    AgentKindEntry {
         name: "openai",
         about: "OpenAI-compatible chat completions",
         edits_files: false,
         build: |s, w| chat(s, w, Vendor::by_name("openai")),
     },
-    Kind {
+    AgentKindEntry {
         name: "anthropic",
         about: "Anthropic Messages",
         edits_files: false,
         build: |s, w| messages(s, w, Vendor::by_name("anthropic")),
     },
-    Kind {
+    AgentKindEntry {
         name: "claude-code",
         about: "Claude Code",
         edits_files: true,
         build: |s, w| cli(s, w, &ClaudeCode),
     },
-    Kind { name: "codex", about: "Codex", edits_files: true, build: |s, w| cli(s, w, &Codex) },
-    Kind { name: "gemini", about: "Gemini CLI", edits_files: true, build: |s, w| cli(s, w, &Gemini) },
-    Kind { name: "opencode", about: "OpenCode", edits_files: true, build: |s, w| cli(s, w, &OpenCode) },
-    Kind {
+    AgentKindEntry { name: "codex", about: "Codex", edits_files: true, build: |s, w| cli(s, w, &Codex) },
+    AgentKindEntry {
+        name: "gemini",
+        about: "Gemini CLI",
+        edits_files: true,
+        build: |s, w| cli(s, w, &Gemini),
+    },
+    AgentKindEntry {
+        name: "opencode",
+        about: "OpenCode",
+        edits_files: true,
+        build: |s, w| cli(s, w, &OpenCode),
+    },
+    AgentKindEntry {
         name: "command",
         about: "a program: brief on stdin, reply on stdout",
         edits_files: true,
         build: command,
     },
-    Kind {
+    AgentKindEntry {
         name: "acp",
         about: "any agent that speaks the Agent Client Protocol",
         edits_files: true,
         build: acp,
     },
-    Kind { name: "scripted", about: "replies from a file", edits_files: true, build: scripted },
+    AgentKindEntry { name: "scripted", about: "replies from a file", edits_files: true, build: scripted },
 ];
 
 /// Why an agent cannot be built. Each names what to change.
@@ -238,7 +248,7 @@ fn reach(
         value.set_sensitive(true);
         headers.insert(name, value);
     }
-    let route = Route { connect: spec.timeouts.connect, local, plain: endpoint.scheme() == "http" };
+    let route = ClientRoute { connect: spec.timeouts.connect, local, plain: endpoint.scheme() == "http" };
     let client =
         services.client(route).map_err(|e| BuildError::Client { agent: agent(), reason: e.to_string() })?;
     let way = format!("{endpoint} {}", spec.model.as_deref().unwrap_or_default());
@@ -292,13 +302,13 @@ fn cli(spec: &AgentSpec, services: &AgentServices, dialect: &'static dyn Dialect
 }
 
 /// The program of a process agent.
-fn program(spec: &AgentSpec, services: &AgentServices) -> Result<Program, BuildError> {
+fn program(spec: &AgentSpec, services: &AgentServices) -> Result<AgentProgram, BuildError> {
     let named = need(spec, "command", spec.command.first())?.clone();
     let launcher = services.launcher.clone().ok_or_else(|| BuildError::Unsupported {
         agent: spec.name.clone(),
         what: "a launcher for commands",
     })?;
-    Ok(Program {
+    Ok(AgentProgram {
         gate: services.gate(&format!("{:?} {:?}", spec.command, spec.args), spec.concurrent),
         name: named,
         args: spec.command.iter().skip(1).chain(&spec.args).cloned().collect(),

@@ -13,7 +13,7 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio_util::sync::CancellationToken;
 
 use crate::agent::CallError;
-use crate::http::client::{self, Route};
+use crate::http::client::{self, ClientRoute};
 use crate::launcher::Launcher;
 use crate::provider::{InMemoryHealth, Provider, ProviderHealth};
 
@@ -53,11 +53,11 @@ pub struct AgentServices {
     pub(crate) clock: Arc<dyn Clock>,
     pub(crate) jitter: Arc<dyn Jitter>,
     pub(crate) base_env: Vec<(String, String)>,
-    clients: Shelf<Route, reqwest::Client>,
+    clients: KeyedCache<ClientRoute, reqwest::Client>,
     health: Arc<dyn ProviderHealth>,
     insistent: bool,
-    gates: Shelf<String, Arc<Semaphore>>,
-    schemaless: Shelf<String, Arc<AtomicBool>>,
+    gates: KeyedCache<String, Arc<Semaphore>>,
+    schemaless: KeyedCache<String, Arc<AtomicBool>>,
 }
 
 impl Default for AgentServices {
@@ -79,11 +79,11 @@ impl AgentServices {
             clock: Arc::new(SystemClock),
             jitter: Arc::new(RandomJitter),
             base_env: Vec::new(),
-            clients: Shelf::default(),
+            clients: KeyedCache::default(),
             health: Arc::new(InMemoryHealth::default()),
             insistent: false,
-            gates: Shelf::default(),
-            schemaless: Shelf::default(),
+            gates: KeyedCache::default(),
+            schemaless: KeyedCache::default(),
         }
     }
 
@@ -120,7 +120,7 @@ impl AgentServices {
         self
     }
 
-    pub(crate) fn client(&self, route: Route) -> Result<reqwest::Client, reqwest::Error> {
+    pub(crate) fn client(&self, route: ClientRoute) -> Result<reqwest::Client, reqwest::Error> {
         self.clients.get(route, || client::build(route))
     }
 
@@ -182,21 +182,21 @@ pub(crate) async fn enter(
 }
 
 /// Things made once per key. Copies are the same shelf.
-struct Shelf<K, V>(Arc<Mutex<HashMap<K, V>>>);
+struct KeyedCache<K, V>(Arc<Mutex<HashMap<K, V>>>);
 
-impl<K, V> Default for Shelf<K, V> {
+impl<K, V> Default for KeyedCache<K, V> {
     fn default() -> Self {
         Self(Arc::default())
     }
 }
 
-impl<K, V> Clone for Shelf<K, V> {
+impl<K, V> Clone for KeyedCache<K, V> {
     fn clone(&self) -> Self {
         Self(Arc::clone(&self.0))
     }
 }
 
-impl<K: Eq + Hash, V: Clone> Shelf<K, V> {
+impl<K: Eq + Hash, V: Clone> KeyedCache<K, V> {
     fn get<E>(&self, key: K, make: impl FnOnce() -> Result<V, E>) -> Result<V, E> {
         let mut things = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(thing) = things.get(&key) {

@@ -11,7 +11,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 use tokio::sync::oneshot;
 use tokio::task::JoinSet;
-pub type Fault = Box<dyn std::error::Error + Send + Sync>;
+pub type BenchError = Box<dyn std::error::Error + Send + Sync>;
 
 pub const DRAFT: &str = include_str!("../../engine/src/prompts/revise-worker-draft-1.md");
 pub const REVISE: &str = include_str!("../../engine/src/prompts/revise-worker-revision-1.md");
@@ -21,30 +21,30 @@ PRAGMA synchronous = FULL; PRAGMA cache_size = -65536; PRAGMA wal_autocheckpoint
 CREATE TABLE records(run INTEGER, seq INTEGER, texts BLOB, PRIMARY KEY(run, seq)) STRICT;
 CREATE TABLE blobs(hash BLOB UNIQUE, size INTEGER, body BLOB) STRICT;";
 #[derive(Deserialize)]
-struct Chunk<'a> {
+struct BaselineChunk<'a> {
     #[serde(borrow)]
-    choices: Vec<Choice<'a>>,
+    choices: Vec<BaselineChoice<'a>>,
 }
 #[derive(Deserialize)]
-struct Choice<'a> {
+struct BaselineChoice<'a> {
     #[serde(borrow)]
-    delta: Delta<'a>,
+    delta: BaselineDelta<'a>,
 }
 #[derive(Deserialize)]
-struct Delta<'a> {
+struct BaselineDelta<'a> {
     #[serde(borrow, default)]
     content: Cow<'a, str>,
 }
 /// Run, step, its reply and next request (hash, size, packed), and who waits until they are durable.
-type Entry = (u32, u32, Vec<([u8; 32], isize, Vec<u8>)>, oneshot::Sender<()>);
+type BaselineRecord = (u32, u32, Vec<([u8; 32], isize, Vec<u8>)>, oneshot::Sender<()>);
 struct Rival {
     client: Client,
     url: String,
-    queue: Option<SyncSender<Entry>>,
+    queue: Option<SyncSender<BaselineRecord>>,
     tasks: Mutex<std::iter::Zip<std::ops::RangeFrom<u32>, std::vec::IntoIter<String>>>,
 }
 
-pub async fn run(url: &str, tasks: &Path, jobs: usize, db: Option<PathBuf>) -> Result<(), Fault> {
+pub async fn run(url: &str, tasks: &Path, jobs: usize, db: Option<PathBuf>) -> Result<(), BenchError> {
     let _ = rustls::crypto::ring::default_provider().install_default();
     let client = Client::builder().read_timeout(Duration::from_mins(2)).pool_max_idle_per_host(4096);
     let client = client.retry(reqwest::retry::never()).tcp_nodelay(true).no_proxy().http1_only().build()?;
@@ -54,14 +54,14 @@ pub async fn run(url: &str, tasks: &Path, jobs: usize, db: Option<PathBuf>) -> R
     let queue = writer.is_some().then_some(queue);
     let tasks = Mutex::new((0_u32..).zip(tasks));
     let rival = Arc::new(Rival { client, url: format!("{url}/chat/completions"), queue, tasks });
-    let at_work: JoinSet<Result<(), Fault>> = (0..jobs).map(|_| Arc::clone(&rival).work()).collect();
+    let at_work: JoinSet<Result<(), BenchError>> = (0..jobs).map(|_| Arc::clone(&rival).work()).collect();
     drop(rival);
-    at_work.join_all().await.into_iter().collect::<Result<(), Fault>>()?;
+    at_work.join_all().await.into_iter().collect::<Result<(), BenchError>>()?;
     writer.map_or(Ok(()), |w| w.join().unwrap_or_else(|_| Err("the writer broke off".into())))
 }
 
 impl Rival {
-    async fn work(self: Arc<Self>) -> Result<(), Fault> {
+    async fn work(self: Arc<Self>) -> Result<(), BenchError> {
         loop {
             let next = self.tasks.lock().unwrap_or_else(PoisonError::into_inner).next();
             let Some((run, task)) = next else { return Ok(()) };
@@ -69,7 +69,7 @@ impl Rival {
         }
     }
 
-    async fn drive(&self, run: u32, task: &str) -> Result<(), Fault> {
+    async fn drive(&self, run: u32, task: &str) -> Result<(), BenchError> {
         let mut body = request("worker", &format!("{DRAFT}{task}Mode: Initial Draft\n"))?;
         self.record(run, 0, &[&body]).await?;
         let mut draft = String::new();
@@ -90,7 +90,7 @@ impl Rival {
         Err("a loop was not approved in its third round".into())
     }
 
-    async fn record(&self, run: u32, seq: u32, texts: &[&[u8]]) -> Result<(), Fault> {
+    async fn record(&self, run: u32, seq: u32, texts: &[&[u8]]) -> Result<(), BenchError> {
         let Some(queue) = &self.queue else { return Ok(()) };
         let blobs = texts.iter().map(|t| Ok((blake3::hash(t).into(), t.len().cast_signed(), compress(t)?)));
         let (durable, told) = oneshot::channel();
@@ -99,7 +99,7 @@ impl Rival {
         Ok(told.await?)
     }
 
-    async fn call(&self, body: Vec<u8>) -> Result<String, Fault> {
+    async fn call(&self, body: Vec<u8>) -> Result<String, BenchError> {
         let request = self.client.post(&self.url).header(CONTENT_TYPE, "application/json").body(body);
         let mut response = request.send().await?.error_for_status()?;
         let (mut text, mut buffer) = (String::new(), Vec::new());
@@ -108,7 +108,7 @@ impl Rival {
             let whole = buffer.iter().rposition(|b| *b == b'\n').map_or(0, |end| end + 1);
             for line in buffer[..whole].split(|b| *b == b'\n') {
                 if let Some(data) = line.strip_prefix(b"data: ").filter(|d| *d != b"[DONE]") {
-                    let chunk: Chunk = serde_json::from_slice(data)?;
+                    let chunk: BaselineChunk = serde_json::from_slice(data)?;
                     chunk.choices.iter().for_each(|c| text.push_str(&c.delta.content));
                 }
             }
@@ -129,11 +129,11 @@ fn compress(body: &[u8]) -> std::io::Result<Vec<u8>> {
     ZSTD.with_borrow_mut(|zstd| zstd.compress(body))
 }
 
-fn write(db: &Path, entries: &Receiver<Entry>) -> Result<(), Fault> {
+fn write(db: &Path, entries: &Receiver<BaselineRecord>) -> Result<(), BenchError> {
     let conn = Connection::open(db)?;
     conn.execute_batch(TABLES)?;
     while let Ok(first) = entries.recv() {
-        let batch: Vec<Entry> = std::iter::once(first).chain(entries.try_iter().take(511)).collect();
+        let batch: Vec<BaselineRecord> = std::iter::once(first).chain(entries.try_iter().take(511)).collect();
         conn.prepare_cached("BEGIN IMMEDIATE")?.execute([])?;
         for (run, seq, blobs, _) in &batch {
             let hashes: Vec<u8> = blobs.iter().flat_map(|b| b.0).collect();

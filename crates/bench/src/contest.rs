@@ -5,11 +5,11 @@ use std::fmt::Write as _;
 use std::process::Command;
 
 use crate::Binaries;
-use crate::baseline::Fault;
+use crate::baseline::BenchError;
 use crate::langgraph;
 use crate::measure::{self, Measured};
 use crate::scene::{self, CALLS, Scene};
-use crate::server::Server;
+use crate::server::BenchServer;
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Runner {
@@ -54,8 +54,13 @@ pub struct Lap {
 }
 
 /// Runs them by turns, as often as asked for.
-pub fn hold(binaries: &Binaries, runners: &[Runner], load: Load, turns: usize) -> Result<Vec<Lap>, Fault> {
-    let server = Server::start(&binaries.server, load.latency_ms)?;
+pub fn hold(
+    binaries: &Binaries,
+    runners: &[Runner],
+    load: Load,
+    turns: usize,
+) -> Result<Vec<Lap>, BenchError> {
+    let server = BenchServer::start(&binaries.server, load.latency_ms)?;
     let mut laps = Vec::new();
     for turn in 0..turns {
         for at in 0..runners.len() {
@@ -68,7 +73,7 @@ pub fn hold(binaries: &Binaries, runners: &[Runner], load: Load, turns: usize) -
 }
 
 /// One run; it counts only if every call arrived once and every loop was approved.
-pub fn lap(binaries: &Binaries, server: &Server, load: Load, runner: Runner) -> Result<Lap, Fault> {
+pub fn lap(binaries: &Binaries, server: &BenchServer, load: Load, runner: Runner) -> Result<Lap, BenchError> {
     let scene = Scene::new(&server.v1(), load.loops)?;
     server.reset()?;
     let store = scene.path(if runner == Runner::Gadfly { ".gadfly" } else { "store" });
@@ -114,7 +119,7 @@ pub fn lap(binaries: &Binaries, server: &Server, load: Load, runner: Runner) -> 
     })
 }
 
-fn baseline(binaries: &Binaries, server: &Server, scene: &Scene, jobs: usize) -> Command {
+fn baseline(binaries: &Binaries, server: &BenchServer, scene: &Scene, jobs: usize) -> Command {
     let mut command = Command::new(&binaries.bench);
     command.arg("baseline").arg(server.v1()).arg(scene.path("tasks.jsonl")).arg(jobs.to_string());
     command

@@ -4,15 +4,15 @@ use std::fmt::Write as _;
 use std::time::{Duration, UNIX_EPOCH};
 
 use crate::Binaries;
-use crate::baseline::Fault;
+use crate::baseline::BenchError;
 use crate::contest::{Load, Runner, lap, median};
 use crate::measure;
 use crate::scene::{self, Scene};
-use crate::server::Server;
+use crate::server::BenchServer;
 
 /// Resident kilobytes per loop beyond a batch of one.
-pub fn memory(binaries: &Binaries, jobs: usize) -> Result<f64, Fault> {
-    let server = Server::start(&binaries.server, 50)?;
+pub fn memory(binaries: &Binaries, jobs: usize) -> Result<f64, BenchError> {
+    let server = BenchServer::start(&binaries.server, 50)?;
     let peak = |loops: usize| {
         let load = Load { loops, jobs: loops, latency_ms: 50 };
         lap(binaries, &server, load, Runner::Gadfly).map(|l| l.peak_kb)
@@ -23,8 +23,8 @@ pub fn memory(binaries: &Binaries, jobs: usize) -> Result<f64, Fault> {
 }
 
 /// Milliseconds from the start of `gadfly run` to the arrival of its first call, median.
-pub fn first_call(binaries: &Binaries, times: usize) -> Result<f64, Fault> {
-    let server = Server::start(&binaries.server, 0)?;
+pub fn first_call(binaries: &Binaries, times: usize) -> Result<f64, BenchError> {
+    let server = BenchServer::start(&binaries.server, 0)?;
     let mut found = Vec::new();
     for _ in 0..times {
         let scene = Scene::new(&server.v1(), 0)?;
@@ -47,7 +47,7 @@ pub struct Storage {
     pub compressed: u64,
 }
 
-pub fn storage(binaries: &Binaries) -> Result<Storage, Fault> {
+pub fn storage(binaries: &Binaries) -> Result<Storage, BenchError> {
     let text = draft(100 * 1024);
     let drafts: Vec<String> =
         (1..=10).map(|round| text.replacen("# Draft", &format!("# Draft {round}"), 1)).collect();
@@ -60,11 +60,11 @@ pub fn storage(binaries: &Binaries) -> Result<Storage, Fault> {
 }
 
 /// A loop of so many rounds on a draft of so many bytes: the bytes stored, and how long it took.
-pub fn revised(binaries: &Binaries, rounds: usize, bytes: usize) -> Result<(u64, Duration), Fault> {
+pub fn revised(binaries: &Binaries, rounds: usize, bytes: usize) -> Result<(u64, Duration), BenchError> {
     loop_of(binaries, &Scene::printing(&draft(bytes), rounds)?, rounds)
 }
 
-fn loop_of(binaries: &Binaries, scene: &Scene, rounds: usize) -> Result<(u64, Duration), Fault> {
+fn loop_of(binaries: &Binaries, scene: &Scene, rounds: usize) -> Result<(u64, Duration), BenchError> {
     let mut command = scene.batch(&binaries.gadfly, 1);
     command.args(["--rounds", &rounds.to_string()]);
     let ran = measure::run(&mut command, &scene.path("said.txt"))?;

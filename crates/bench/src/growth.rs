@@ -9,7 +9,7 @@ use gadfly_journal::{Custody, Journal, ListFilter, ReadError, RunId, Window};
 use tempfile::TempDir;
 
 use crate::Binaries;
-use crate::baseline::Fault;
+use crate::baseline::BenchError;
 use crate::facts::revised;
 use crate::scene::bytes;
 
@@ -37,7 +37,7 @@ const PER_STEP: u32 = 3;
 const TURNS: usize = 21;
 const ROUNDS: usize = 4;
 
-pub fn measure(out: &mut impl Write, sizes: Sizes, binaries: &Binaries) -> Result<(), Fault> {
+pub fn measure(out: &mut impl Write, sizes: Sizes, binaries: &Binaries) -> Result<(), BenchError> {
     writeln!(
         out,
         "| runs in the store | list of 50 | page of one run | append of a record | bytes per run |"
@@ -85,7 +85,7 @@ struct Grown {
 }
 
 impl Grown {
-    fn new(what: Fill) -> Result<Self, Fault> {
+    fn new(what: Fill) -> Result<Self, BenchError> {
         let dir = TempDir::with_prefix("gadfly-bench-")?;
         let filled = fill(dir.path(), &Custody::none(), what)?;
         let bytes = bytes(dir.path())?;
@@ -93,7 +93,7 @@ impl Grown {
         Ok(Self { bytes, runs: filled.runs, goal: filled.goal, journal, _dir: dir })
     }
 
-    fn time<T>(&self, action: impl Fn(&Journal) -> Result<T, ReadError>) -> Result<Duration, Fault> {
+    fn time<T>(&self, action: impl Fn(&Journal) -> Result<T, ReadError>) -> Result<Duration, BenchError> {
         let mut took = Vec::new();
         for _ in 0..TURNS {
             let begun = Instant::now();

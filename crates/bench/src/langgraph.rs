@@ -5,7 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use crate::baseline::{CRITIC, DRAFT, Fault, REVISE};
+use crate::baseline::{BenchError, CRITIC, DRAFT, REVISE};
 use crate::scene::Scene;
 
 /// What is installed. Another version is another row.
@@ -13,7 +13,7 @@ const PACKAGES: [&str; 2] = ["langgraph==1.2.22", "langgraph-checkpoint-sqlite==
 const LOOPS: &str = include_str!("langgraph.py");
 
 /// The Python that has it, installed if need be.
-pub fn install(beside: &Path) -> Result<PathBuf, Fault> {
+pub fn install(beside: &Path) -> Result<PathBuf, BenchError> {
     let home = beside.join("langgraph");
     let (python, installed) = (home.join("bin/python"), home.join("installed"));
     if fs::read_to_string(&installed).is_ok_and(|packages| packages == PACKAGES.join(" ")) {
@@ -29,13 +29,19 @@ pub fn install(beside: &Path) -> Result<PathBuf, Fault> {
     Ok(python)
 }
 
-fn done(command: &mut Command, otherwise: &str) -> Result<(), Fault> {
+fn done(command: &mut Command, otherwise: &str) -> Result<(), BenchError> {
     let is_done = command.status().is_ok_and(|status| status.success());
     if is_done { Ok(()) } else { Err(otherwise.into()) }
 }
 
 /// The loops of a scene; their checkpoints go into `store`.
-pub fn command(python: &Path, url: &str, scene: &Scene, jobs: usize, store: &Path) -> Result<Command, Fault> {
+pub fn command(
+    python: &Path,
+    url: &str,
+    scene: &Scene,
+    jobs: usize,
+    store: &Path,
+) -> Result<Command, BenchError> {
     for (name, text) in
         [("loops.py", LOOPS), ("draft.md", DRAFT), ("revise.md", REVISE), ("critic.md", CRITIC)]
     {

@@ -15,7 +15,7 @@ use std::io::Write as _;
 use std::path::PathBuf;
 use std::process::Command;
 
-use baseline::Fault;
+use baseline::BenchError;
 use contest::{Load, Runner};
 use gadfly_bench::store::fill;
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
@@ -34,7 +34,7 @@ pub struct Binaries {
     pub bench: PathBuf,
 }
 
-fn main() -> Result<(), Fault> {
+fn main() -> Result<(), BenchError> {
     let args: Vec<String> = std::env::args().skip(1).collect();
     raise_open_files()?;
     match args.iter().map(String::as_str).collect::<Vec<_>>()[..] {
@@ -70,7 +70,7 @@ struct Flags {
 }
 
 impl Flags {
-    fn read(flags: &[&str]) -> Result<Self, Fault> {
+    fn read(flags: &[&str]) -> Result<Self, BenchError> {
         let mut read = Self { quick: false, build: true };
         for flag in flags {
             match *flag {
@@ -84,12 +84,12 @@ impl Flags {
 }
 
 /// One descriptor per loop; children inherit it.
-fn raise_open_files() -> Result<(), Fault> {
+fn raise_open_files() -> Result<(), BenchError> {
     let maximum = getrlimit(Resource::Nofile).maximum;
     Ok(setrlimit(Resource::Nofile, Rlimit { current: maximum, maximum })?)
 }
 
-fn bench(flags: &[&str]) -> Result<(), Fault> {
+fn bench(flags: &[&str]) -> Result<(), BenchError> {
     let (mut quick, mut build, mut only) = (false, true, None);
     let mut flags = flags.iter();
     while let Some(flag) = flags.next() {
@@ -142,7 +142,7 @@ fn compare(
     runners: &[Runner],
     loads: &[Load],
     turns: usize,
-) -> Result<(), Fault> {
+) -> Result<(), BenchError> {
     writeln!(
         out,
         "| load | runner | loops/s (range) | of baseline | CPU ms per loop | KB stored per loop | peak MB |"
@@ -158,7 +158,7 @@ fn compare(
     Ok(())
 }
 
-fn binaries(build: bool) -> Result<Binaries, Fault> {
+fn binaries(build: bool) -> Result<Binaries, BenchError> {
     let bench = std::env::current_exe()?;
     let folder = bench.parent().ok_or("this program is in no folder")?;
     let (gadfly, server) = (folder.join("gadfly"), folder.join("gadfly-testbed"));

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant, SystemTime};
 
 use rustix::process::{Pid, WaitId, WaitIdOptions, waitid};
 
-use crate::baseline::Fault;
+use crate::baseline::BenchError;
 
 /// How often the child is looked at.
 const LOOK: Duration = Duration::from_millis(5);
@@ -29,7 +29,7 @@ pub struct Measured {
 }
 
 /// Runs a command to its end; what it says on standard error goes to `said`.
-pub fn run(command: &mut Command, said: &Path) -> Result<Measured, Fault> {
+pub fn run(command: &mut Command, said: &Path) -> Result<Measured, BenchError> {
     command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(File::create(said)?);
     let (started, began) = (SystemTime::now(), Instant::now());
     let mut child = command.spawn()?;
@@ -48,7 +48,7 @@ pub fn run(command: &mut Command, said: &Path) -> Result<Measured, Fault> {
 }
 
 /// Waits for the end without collecting the child, so that its times can still be read.
-fn watch(child: &Child, began: Instant) -> Result<(Duration, u64), Fault> {
+fn watch(child: &Child, began: Instant) -> Result<(Duration, u64), BenchError> {
     let pid = Pid::from_child(child);
     let mut peak = 0;
     loop {
@@ -71,7 +71,7 @@ fn peak_kb(pid: u32) -> Option<u64> {
     line.trim().strip_suffix(" kB")?.trim().parse().ok()
 }
 
-fn cpu(pid: u32) -> Result<Duration, Fault> {
+fn cpu(pid: u32) -> Result<Duration, BenchError> {
     let stat = fs::read_to_string(format!("/proc/{pid}/stat"))?;
     // The name is in parentheses and may hold anything; user and system time are fields 14 and 15.
     let rest = stat.rsplit_once(')').ok_or("/proc has no stat line")?.1;

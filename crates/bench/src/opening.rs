@@ -4,10 +4,10 @@ use std::io::Write;
 use std::time::{Duration, Instant};
 
 use gadfly_bench::store::{Fill, Filled, begins_ms, fill};
-use gadfly_journal::{Custody, Journal, ListFilter, Place, RunId, Window};
+use gadfly_journal::{Custody, Journal, ListCursor, ListFilter, RunId, Window};
 use tempfile::TempDir;
 
-use crate::baseline::Fault;
+use crate::baseline::BenchError;
 
 pub const LARGE: Fill = Fill { runs: 10_000, records: 100_000, rounds: 5_000 };
 pub const QUICK: Fill = Fill { runs: 1_000, records: 10_000, rounds: 500 };
@@ -15,14 +15,14 @@ pub const QUICK: Fill = Fill { runs: 1_000, records: 10_000, rounds: 500 };
 const SMALL: Fill = Fill { runs: 8, records: 1_000, rounds: 60 };
 const TURNS: u32 = 200;
 
-struct Store {
+struct BenchStore {
     _dir: TempDir,
     journal: Journal,
     filled: Filled,
 }
 
-impl Store {
-    fn new(what: Fill) -> Result<Self, Fault> {
+impl BenchStore {
+    fn new(what: Fill) -> Result<Self, BenchError> {
         let dir = TempDir::with_prefix("gadfly-bench-")?;
         let filled = fill(dir.path(), &Custody::none(), what)?;
         let journal = Journal::open_existing(dir.path())?;
@@ -31,9 +31,9 @@ impl Store {
 }
 
 /// What a reader does.
-type Deed = (&'static str, fn(&Store) -> Result<(), Fault>);
+type ReaderAction = (&'static str, fn(&BenchStore) -> Result<(), BenchError>);
 
-const DEEDS: [Deed; 6] = [
+const DEEDS: [ReaderAction; 6] = [
     ("overview: list and counts", overview),
     ("overview: four older runs", older),
     ("page of a short run", |store| page(store, store.filled.runs.first())),
@@ -42,7 +42,7 @@ const DEEDS: [Deed; 6] = [
     ("did anything change?", |store| Ok(store.journal.changes().map(drop)?)),
 ];
 
-fn overview(store: &Store) -> Result<(), Fault> {
+fn overview(store: &BenchStore) -> Result<(), BenchError> {
     let listed = store.journal.list(&ListFilter::default())?;
     let counted: u64 = store.journal.counts()?.values().sum();
     if listed.is_empty() || counted < listed.len() as u64 {
@@ -51,24 +51,24 @@ fn overview(store: &Store) -> Result<(), Fault> {
     Ok(())
 }
 
-fn older(store: &Store) -> Result<(), Fault> {
+fn older(store: &BenchStore) -> Result<(), BenchError> {
     let middle = store.filled.runs.len() / 2;
     let run = store.filled.runs.get(middle).ok_or("an empty store")?.clone();
     let created_ms = begins_ms(u32::try_from(middle)?);
     // No more than the small store has.
     let filter = ListFilter { limit: 4, ..ListFilter::default() };
-    store.journal.list_older(&filter, &Place { created_ms, run })?;
+    store.journal.list_older(&filter, &ListCursor { created_ms, run })?;
     Ok(())
 }
 
-fn page(store: &Store, run: Option<&RunId>) -> Result<(), Fault> {
+fn page(store: &BenchStore, run: Option<&RunId>) -> Result<(), BenchError> {
     store.journal.page(run.ok_or("no such run")?, &Window::default())?;
     Ok(())
 }
 
-pub fn measure(out: &mut impl Write, large: Fill) -> Result<(), Fault> {
+pub fn measure(out: &mut impl Write, large: Fill) -> Result<(), BenchError> {
     let begun = Instant::now();
-    let (small, large) = (Store::new(SMALL)?, Store::new(large)?);
+    let (small, large) = (BenchStore::new(SMALL)?, BenchStore::new(large)?);
     writeln!(
         out,
         "two stores filled in {:.1} s: {} runs, and {}\n",
@@ -90,7 +90,10 @@ pub fn measure(out: &mut impl Write, large: Fill) -> Result<(), Fault> {
     Ok(())
 }
 
-fn timed(store: &Store, action: fn(&Store) -> Result<(), Fault>) -> Result<Duration, Fault> {
+fn timed(
+    store: &BenchStore,
+    action: fn(&BenchStore) -> Result<(), BenchError>,
+) -> Result<Duration, BenchError> {
     let begun = Instant::now();
     action(store)?;
     Ok(begun.elapsed())
@@ -106,7 +109,7 @@ fn shown(time: Duration) -> String {
 }
 
 /// The sizes that flags name.
-pub fn sizes(flags: &[&str]) -> Result<Fill, Fault> {
+pub fn sizes(flags: &[&str]) -> Result<Fill, BenchError> {
     let mut what = SMALL;
     let (pairs, rest) = flags.as_chunks::<2>();
     if !rest.is_empty() {

@@ -7,7 +7,7 @@ use std::process::Command;
 
 use tempfile::TempDir;
 
-use crate::baseline::Fault;
+use crate::baseline::BenchError;
 
 /// Calls of one loop: three rounds of a worker and a critic.
 pub const CALLS: u64 = 6;
@@ -18,7 +18,7 @@ pub struct Scene {
 
 impl Scene {
     /// A project whose worker and critic talk to the server at `url`, with as many tasks as asked for.
-    pub fn new(url: &str, tasks: usize) -> Result<Self, Fault> {
+    pub fn new(url: &str, tasks: usize) -> Result<Self, BenchError> {
         let dir = TempDir::with_prefix("gadfly-bench-")?;
         let agent = |name, model| {
             format!("[agents.{name}]\nkind = \"openai\"\nbase_url = \"{url}\"\nmodel = \"{model}\"\n\n")
@@ -29,7 +29,7 @@ impl Scene {
     }
 
     /// A project of scripted agents: the drafts in order, rejected until the last.
-    pub fn scripted(drafts: &[String]) -> Result<Self, Fault> {
+    pub fn scripted(drafts: &[String]) -> Result<Self, BenchError> {
         let scene = Self { dir: TempDir::with_prefix("gadfly-bench-")? };
         let mut script = verdicts(drafts.len())?;
         for (n, draft) in drafts.iter().enumerate() {
@@ -44,7 +44,7 @@ impl Scene {
     }
 
     /// A project whose worker is a program that prints this text of any length, under another heading each time.
-    pub fn printing(text: &str, rounds: usize) -> Result<Self, Fault> {
+    pub fn printing(text: &str, rounds: usize) -> Result<Self, BenchError> {
         let scene = Self { dir: TempDir::with_prefix("gadfly-bench-")? };
         fs::write(scene.path("draft.md"), text)?;
         fs::write(scene.path("replies.toml"), verdicts(rounds)?)?;
@@ -80,7 +80,7 @@ impl Scene {
     }
 
     /// Every line of the results says `approved`, and there are as many as tasks.
-    pub fn all_approved(&self, tasks: usize) -> Result<(), Fault> {
+    pub fn all_approved(&self, tasks: usize) -> Result<(), BenchError> {
         let results = fs::read_to_string(self.path("tasks.results.jsonl"))?;
         let approved = results.lines().filter(|l| l.contains(r#""outcome":"approved""#)).count();
         if approved == tasks {
@@ -92,7 +92,7 @@ impl Scene {
 }
 
 /// The replies of a critic that rejects until the last round.
-fn verdicts(rounds: usize) -> Result<String, Fault> {
+fn verdicts(rounds: usize) -> Result<String, BenchError> {
     let mut script = String::new();
     for round in 1..=rounds {
         let verdict = if round == rounds {
@@ -108,7 +108,7 @@ fn verdicts(rounds: usize) -> Result<String, Fault> {
 }
 
 /// Bytes of all files in a folder.
-pub fn bytes(dir: &Path) -> Result<u64, Fault> {
+pub fn bytes(dir: &Path) -> Result<u64, BenchError> {
     let mut sum = 0;
     for entry in fs::read_dir(dir)? {
         let entry = entry?;

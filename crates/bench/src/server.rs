@@ -8,17 +8,17 @@ use std::time::Duration;
 
 use gadfly_testbed::Calls;
 
-use crate::baseline::Fault;
+use crate::baseline::BenchError;
 
 const PATIENCE: Duration = Duration::from_secs(30);
 
-pub struct Server {
+pub struct BenchServer {
     child: Child,
     addr: String,
 }
 
-impl Server {
-    pub fn start(binary: &Path, latency_ms: u32) -> Result<Self, Fault> {
+impl BenchServer {
+    pub fn start(binary: &Path, latency_ms: u32) -> Result<Self, BenchError> {
         let mut child = Command::new(binary)
             .args(["--port", "0", "--latency-ms", &latency_ms.to_string()])
             .stdin(Stdio::piped())
@@ -38,15 +38,15 @@ impl Server {
         format!("http://{}/v1", self.addr)
     }
 
-    pub fn calls(&self) -> Result<Calls, Fault> {
+    pub fn calls(&self) -> Result<Calls, BenchError> {
         Ok(serde_json::from_str(&self.ask("GET", "/calls")?)?)
     }
 
-    pub fn reset(&self) -> Result<(), Fault> {
+    pub fn reset(&self) -> Result<(), BenchError> {
         self.ask("POST", "/reset").map(|_| ())
     }
 
-    fn ask(&self, method: &str, path: &str) -> Result<String, Fault> {
+    fn ask(&self, method: &str, path: &str) -> Result<String, BenchError> {
         let mut socket = TcpStream::connect(&self.addr)?;
         socket.set_read_timeout(Some(PATIENCE))?;
         write!(socket, "{method} {path} HTTP/1.1\r\nhost: x\r\ncontent-length: 0\r\n\r\n")?;
@@ -58,7 +58,7 @@ impl Server {
     }
 }
 
-impl Drop for Server {
+impl Drop for BenchServer {
     fn drop(&mut self) {
         let _ = self.child.kill();
         let _ = self.child.wait();

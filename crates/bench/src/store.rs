@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 use gadfly_engine::{Digest, Input, Step};
 use gadfly_journal::{AppendError, Custody, Journal, RunId, RunWriter};
 
-type Fault = Box<dyn std::error::Error + Send + Sync>;
+type StoreFault = Box<dyn std::error::Error + Send + Sync>;
 
 /// When the first run of a store begins, in milliseconds since 1970.
 const EPOCH_MS: u64 = 1_790_000_000_000;
@@ -48,7 +48,7 @@ pub fn begins_ms(n: u32) -> u64 {
 }
 
 /// Makes a store in `dir` and fills it. The long runs begin last, so that they head the list.
-pub fn fill(dir: &Path, custody: &Custody, what: Fill) -> Result<Filled, Fault> {
+pub fn fill(dir: &Path, custody: &Custody, what: Fill) -> Result<Filled, StoreFault> {
     let journal = Journal::open_in(dir, custody)?;
     let mut pen = Pen::new(&journal);
     let mut filled = Filled::default();
@@ -72,7 +72,7 @@ pub fn fill(dir: &Path, custody: &Custody, what: Fill) -> Result<Filled, Fault> 
 }
 
 /// Adds a loop of so many rounds, the nth run, waiting for each record: how long each took.
-pub fn append_one_by_one(journal: &Journal, n: u32, rounds: u32) -> Result<Vec<Duration>, Fault> {
+pub fn append_one_by_one(journal: &Journal, n: u32, rounds: u32) -> Result<Vec<Duration>, StoreFault> {
     let mut writer = journal.create(RunId::derived(&Digest::of(format!("slow {n}").as_bytes())))?;
     let mut took = Vec::new();
     for (input, step) in rounds::long(n, rounds) {
@@ -104,7 +104,7 @@ impl<'a> Pen<'a> {
         kind: &str,
         n: u32,
         records: impl Iterator<Item = (Input, Step)>,
-    ) -> Result<RunId, Fault> {
+    ) -> Result<RunId, StoreFault> {
         let run = RunId::derived(&Digest::of(format!("{kind} {n}").as_bytes()));
         let mut writer: RunWriter = self.journal.create(run.clone())?;
         for (input, step) in records {
@@ -120,12 +120,12 @@ impl<'a> Pen<'a> {
         Ok(run)
     }
 
-    fn one(&mut self) -> Result<(), Fault> {
+    fn one(&mut self) -> Result<(), StoreFault> {
         self.under_way -= 1;
         Ok(self.told.recv()??)
     }
 
-    fn finish(mut self) -> Result<(), Fault> {
+    fn finish(mut self) -> Result<(), StoreFault> {
         while self.under_way > 0 {
             self.one()?;
         }

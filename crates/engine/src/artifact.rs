@@ -6,7 +6,7 @@ use crate::digest::Digest;
 
 /// One file of an artifact.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize)]
-pub struct Entry {
+pub struct ArtifactFile {
     pub path: String,
     /// Unix permission bits.
     pub mode: u32,
@@ -16,11 +16,11 @@ pub struct Entry {
 /// A sorted list of entries. Its digest is the artifact's identity wherever a verdict is bound.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Manifest {
-    entries: Vec<Entry>,
+    entries: Vec<ArtifactFile>,
 }
 
 impl Manifest {
-    pub fn new(mut entries: Vec<Entry>) -> Self {
+    pub fn new(mut entries: Vec<ArtifactFile>) -> Self {
         entries.sort();
         entries.dedup_by(|a, b| a.path == b.path);
         Self { entries }
@@ -28,10 +28,10 @@ impl Manifest {
 
     /// The manifest of a draft that is one text.
     pub fn of_text(blob: Digest) -> Self {
-        Self { entries: vec![Entry { path: "draft".to_owned(), mode: 0o644, blob }] }
+        Self { entries: vec![ArtifactFile { path: "draft".to_owned(), mode: 0o644, blob }] }
     }
 
-    pub fn entries(&self) -> &[Entry] {
+    pub fn entries(&self) -> &[ArtifactFile] {
         &self.entries
     }
 
@@ -56,7 +56,8 @@ mod tests {
 
     #[test]
     fn a_manifest_is_the_same_whatever_order_its_entries_came_in() {
-        let entry = |path: &str| Entry { path: path.into(), mode: 0o644, blob: Digest::of(path.as_bytes()) };
+        let entry =
+            |path: &str| ArtifactFile { path: path.into(), mode: 0o644, blob: Digest::of(path.as_bytes()) };
         let one = Manifest::new(vec![entry("b"), entry("a")]);
         let two = Manifest::new(vec![entry("a"), entry("b")]);
         assert_eq!(one.digest(), two.digest());

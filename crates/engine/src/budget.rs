@@ -220,7 +220,7 @@ impl fmt::Display for Shortage {
 }
 
 #[derive(Clone, Default, Debug)]
-struct Sums {
+struct AccountSums {
     limits: Limits,
     tokens: u64,
     money: Money,
@@ -236,13 +236,13 @@ struct Sums {
 /// The nested ledger of one run.
 #[derive(Clone, Default, Debug)]
 pub struct Ledger {
-    accounts: BTreeMap<Account, Sums>,
-    open: BTreeMap<EffectId, Held>,
+    accounts: BTreeMap<Account, AccountSums>,
+    open: BTreeMap<EffectId, HeldReservation>,
 }
 
 /// What is held back for one call.
 #[derive(Clone, Debug)]
-struct Held {
+struct HeldReservation {
     accounts: Vec<Account>,
     wanted: Reservation,
     /// How many calls it counts for, and how many of these no cap counts.
@@ -310,7 +310,7 @@ impl Ledger {
             s.reserved.tokens = s.reserved.tokens.saturating_add(wanted.tokens);
             s.reserved.money.0 = s.reserved.money.0.saturating_add(wanted.money.0);
         }
-        self.open.insert(effect.clone(), Held { accounts, wanted, calls, spared });
+        self.open.insert(effect.clone(), HeldReservation { accounts, wanted, calls, spared });
         Ok(())
     }
 
@@ -352,7 +352,7 @@ impl Ledger {
 
     /// Turns a reservation into what was really used. Says which account went over its cap, if any.
     pub fn settle(&mut self, effect: &EffectId, tokens: u64, money: Money) -> Option<Shortage> {
-        let Held { accounts, wanted: held, .. } = self.open.remove(effect)?;
+        let HeldReservation { accounts, wanted: held, .. } = self.open.remove(effect)?;
         let mut over = None;
         for account in accounts {
             let s = self.accounts.entry(account.clone()).or_default();
@@ -383,7 +383,9 @@ impl Ledger {
 
     /// A call that never left this machine gives its reservation and its count back.
     pub fn release(&mut self, effect: &EffectId) {
-        let Some(Held { accounts, wanted: held, calls, spared }) = self.open.remove(effect) else { return };
+        let Some(HeldReservation { accounts, wanted: held, calls, spared }) = self.open.remove(effect) else {
+            return;
+        };
         for account in accounts {
             let s = self.accounts.entry(account).or_default();
             s.release(held);
@@ -395,7 +397,7 @@ impl Ledger {
     /// A call without a recorded reply keeps its reservation as spent, or what it is known to have used if that is
     /// more, marked unknown.
     pub fn lose(&mut self, effect: &EffectId, least: Reservation) {
-        let Some(Held { accounts, wanted: held, .. }) = self.open.remove(effect) else { return };
+        let Some(HeldReservation { accounts, wanted: held, .. }) = self.open.remove(effect) else { return };
         for account in accounts {
             let s = self.accounts.entry(account).or_default();
             s.release(held);
@@ -456,7 +458,7 @@ impl Ledger {
     }
 }
 
-impl Sums {
+impl AccountSums {
     fn release(&mut self, held: Reservation) {
         self.reserved.tokens = self.reserved.tokens.saturating_sub(held.tokens);
         self.reserved.money.0 = self.reserved.money.0.saturating_sub(held.money.0);

@@ -12,7 +12,7 @@ pub const DRAFT: &str = "draft";
 
 /// What stands at a path.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub enum Entry {
+pub enum CorpusEntry {
     Text(Arc<str>),
     /// It exists and is not text: no line of it can be cited.
     Opaque,
@@ -26,7 +26,7 @@ pub enum Entry {
 /// taken out; backslashes and `..` are left as they are.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Corpus {
-    entries: BTreeMap<String, Entry>,
+    entries: BTreeMap<String, CorpusEntry>,
     directories: BTreeSet<String>,
 }
 
@@ -39,27 +39,27 @@ impl Corpus {
     }
 
     pub fn insert(&mut self, path: &str, text: impl Into<Arc<str>>) {
-        self.put(path, Entry::Text(text.into()));
+        self.put(path, CorpusEntry::Text(text.into()));
     }
 
     /// The path exists and is not text.
     pub fn insert_opaque(&mut self, path: &str) {
-        self.put(path, Entry::Opaque);
+        self.put(path, CorpusEntry::Opaque);
     }
 
     /// The path was deleted: a finding about its absence needs nothing else.
     pub fn insert_deleted(&mut self, path: &str) {
-        self.put(path, Entry::Deleted);
+        self.put(path, CorpusEntry::Deleted);
     }
 
     /// The path was looked for and is not there.
     pub fn insert_absent(&mut self, path: &str) {
-        self.put(path, Entry::Absent);
+        self.put(path, CorpusEntry::Absent);
     }
 
-    fn put(&mut self, path: &str, entry: Entry) {
+    fn put(&mut self, path: &str, entry: CorpusEntry) {
         let path = normal(path);
-        if matches!(entry, Entry::Text(_) | Entry::Opaque) {
+        if matches!(entry, CorpusEntry::Text(_) | CorpusEntry::Opaque) {
             self.learn_parents(&path);
         }
         self.entries.insert(path, entry);
@@ -78,14 +78,14 @@ impl Corpus {
     }
 
     /// What stands at the path; nothing if the corpus does not know the path.
-    pub fn get(&self, path: &str) -> Option<&Entry> {
+    pub fn get(&self, path: &str) -> Option<&CorpusEntry> {
         self.resolve(path).and_then(|known| self.entries.get(known))
     }
 
     /// The text at the path.
     pub fn text(&self, path: &str) -> Option<&str> {
         match self.get(path) {
-            Some(Entry::Text(text)) => Some(text),
+            Some(CorpusEntry::Text(text)) => Some(text),
             _ => None,
         }
     }
@@ -97,7 +97,7 @@ impl Corpus {
 
     /// Does something stand at the path?
     pub fn has(&self, path: &str) -> bool {
-        matches!(self.get(path), Some(Entry::Text(_) | Entry::Opaque))
+        matches!(self.get(path), Some(CorpusEntry::Text(_) | CorpusEntry::Opaque))
     }
 
     /// Is this a folder that exists? The top folder always does.
@@ -122,14 +122,14 @@ impl Corpus {
     /// All texts, by path.
     pub fn texts(&self) -> impl Iterator<Item = (&str, &Arc<str>)> {
         self.entries.iter().filter_map(|(path, entry)| match entry {
-            Entry::Text(text) => Some((path.as_str(), text)),
-            Entry::Opaque | Entry::Deleted | Entry::Absent => None,
+            CorpusEntry::Text(text) => Some((path.as_str(), text)),
+            CorpusEntry::Opaque | CorpusEntry::Deleted | CorpusEntry::Absent => None,
         })
     }
 
     /// Is the artifact one text? Then a citation can only mean that text, whatever name the critic gives it.
     pub fn is_one_text(&self) -> bool {
-        self.entries.len() == 1 && matches!(self.entries.get(DRAFT), Some(Entry::Text(_)))
+        self.entries.len() == 1 && matches!(self.entries.get(DRAFT), Some(CorpusEntry::Text(_)))
     }
 }
 
@@ -191,7 +191,7 @@ mod tests {
         assert!(corpus.knows("ghost/x.rs") && !corpus.has("ghost/x.rs"));
         assert!(!corpus.has_directory("ghost") && !corpus.has_directory("gone"));
         assert!(corpus.has_directory("img") && corpus.has_directory("img/deep/") && corpus.has_directory(""));
-        assert_eq!(corpus.get("img/deep/logo.png"), Some(&Entry::Opaque));
+        assert_eq!(corpus.get("img/deep/logo.png"), Some(&CorpusEntry::Opaque));
         assert_eq!(corpus.text("img/deep/logo.png"), None);
     }
 

@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 
 pub use amount::Amount;
 pub use phase::{Level, Phase, shown_severity};
-pub use tally::{Deduction, Kind, Line, Sheet, UnknownRows, deductions, stated, tally};
+pub use tally::{Deduction, DeductionLine, ScoreKind, Sheet, UnknownRows, deductions, stated, tally};
 
 use crate::finding::Severity;
 
@@ -23,8 +23,8 @@ pub const FULL: u32 = 100;
 
 /// A rubric's deductions. Frozen with the plan.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
-pub struct Table {
-    pub rows: Vec<Row>,
+pub struct DeductionTable {
+    pub rows: Vec<DeductionRow>,
     /// What rows with a gravity instead of points cost.
     #[serde(default)]
     pub gravities: Gravities,
@@ -34,7 +34,7 @@ pub struct Table {
 }
 
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
-pub struct Row {
+pub struct DeductionRow {
     /// A slug that stays the same while the table grows; unique in its table.
     pub id: String,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -136,12 +136,12 @@ impl Rate {
     const NOTHING: Self = Self { each: Amount::ZERO, max: None, repeats: false };
 }
 
-impl Table {
-    pub fn row(&self, id: &str) -> Option<&Row> {
+impl DeductionTable {
+    pub fn row(&self, id: &str) -> Option<&DeductionRow> {
         self.rows.iter().find(|row| row.id == id)
     }
 
-    pub fn rate(&self, row: &Row, level: Level) -> Rate {
+    pub fn rate(&self, row: &DeductionRow, level: Level) -> Rate {
         match row.at.get(&level) {
             Some(None) => Rate::NOTHING,
             Some(Some(points)) => self.unscaled(points),
@@ -168,7 +168,7 @@ impl Table {
     }
 
     /// How much a finding under this row weighs.
-    pub fn severity(&self, row: &Row, level: Level) -> Severity {
+    pub fn severity(&self, row: &DeductionRow, level: Level) -> Severity {
         match &row.points {
             Points::Gravity(gravity) => gravity.severity(),
             _ => severity_of(self.rate(row, level).each),
@@ -216,7 +216,7 @@ impl Table {
         text
     }
 
-    fn shown_cost(&self, row: &Row, level: Level) -> String {
+    fn shown_cost(&self, row: &DeductionRow, level: Level) -> String {
         let rate = self.rate(row, level);
         if rate.each == Amount::ZERO {
             return "not deducted".to_owned();

@@ -7,7 +7,7 @@ use crate::conflict::Conflicts;
 use crate::digest::Digest;
 use crate::effect::{CallFailure, Committed, EffectId, NodePath};
 use crate::finding::Finding;
-use crate::goal::{Claimant, Found, GoalStep, Nudge, Seen, WatchVerdict};
+use crate::goal::{Claimant, CriterionTrial, GoalStep, Nudge, WatchVerdict, WholeChangeReview};
 use crate::pipeline::event::PipelineEvent;
 use crate::plan::AgentCard;
 use crate::question::About;
@@ -244,7 +244,7 @@ pub enum EventKind {
     },
     /// The criterion was tried although nobody claimed anything: before the first call, or where a cap ends the goal.
     CriterionTried {
-        found: Found,
+        found: CriterionTrial,
         detail: String,
     },
     /// Files that the goal is judged by are not what they were at the start.
@@ -263,7 +263,7 @@ pub enum EventKind {
     /// The critic looked at the whole change before it counts, or did not.
     ChangeLookedAt {
         critic: String,
-        seen: Seen,
+        seen: WholeChangeReview,
         reason: String,
     },
     /// A person let findings stand that would have kept the work from being accepted.

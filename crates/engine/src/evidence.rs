@@ -15,7 +15,7 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-use crate::corpus::{Corpus, DRAFT, Entry, normal};
+use crate::corpus::{Corpus, CorpusEntry, DRAFT, normal};
 use crate::finding::{ENGINE, Finding, Location};
 
 pub mod folded;
@@ -159,8 +159,10 @@ impl<'a> Checker<'a> {
         } else {
             place.path = normal(&place.path);
         }
-        let there =
-            matches!(self.corpus.get(&place.path), Some(Entry::Text(_) | Entry::Opaque | Entry::Deleted));
+        let there = matches!(
+            self.corpus.get(&place.path),
+            Some(CorpusEntry::Text(_) | CorpusEntry::Opaque | CorpusEntry::Deleted)
+        );
         if there || place.path.is_empty() {
             return;
         }
@@ -183,8 +185,8 @@ impl<'a> Checker<'a> {
             (place.line, place.end) = (None, None);
         }
         match self.corpus.get(&place.path) {
-            Some(Entry::Text(_) | Entry::Opaque | Entry::Deleted) => Ok(()),
-            Some(Entry::Absent) | None => match place.path.rsplit_once('/') {
+            Some(CorpusEntry::Text(_) | CorpusEntry::Opaque | CorpusEntry::Deleted) => Ok(()),
+            Some(CorpusEntry::Absent) | None => match place.path.rsplit_once('/') {
                 Some((parent, _)) if !(self.corpus.has_directory(parent) || self.corpus.has(parent)) => {
                     Err(format!("there is no folder {parent} for it to be missing from"))
                 }
@@ -203,13 +205,13 @@ impl<'a> Checker<'a> {
         let path = place.path.clone();
         match (self.corpus.get(&path), place.line) {
             (None, _) => return Err(format!("{path} is not part of what was judged")),
-            (Some(Entry::Absent), _) => return Err(format!("there is no file {path}")),
-            (Some(Entry::Deleted), _) => return Err(format!("the file {path} was deleted")),
-            (Some(Entry::Opaque), Some(line)) => {
+            (Some(CorpusEntry::Absent), _) => return Err(format!("there is no file {path}")),
+            (Some(CorpusEntry::Deleted), _) => return Err(format!("the file {path} was deleted")),
+            (Some(CorpusEntry::Opaque), Some(line)) => {
                 return Err(format!("{path} is not text: it has no line {line}"));
             }
-            (Some(Entry::Opaque), None) => return Ok(()),
-            (Some(Entry::Text(_)), _) => {}
+            (Some(CorpusEntry::Opaque), None) => return Ok(()),
+            (Some(CorpusEntry::Text(_)), _) => {}
         }
         let lines = self.folded(&path).map_or(0, Folded::lines);
         match place.line {

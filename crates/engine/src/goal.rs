@@ -100,7 +100,7 @@ impl WatchVerdict {
 /// What came of the critic's look at the whole change.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Seen {
+pub enum WholeChangeReview {
     NothingWrong,
     Objection,
     /// It did not look at all of it, or gave no answer that can be read.
@@ -118,7 +118,7 @@ pub enum Claimant {
 /// What trying a success criterion found before anybody claimed that it holds.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Found {
+pub enum CriterionTrial {
     Met,
     NotMet,
     /// On the same files it failed and then passed, which is neither.

@@ -20,7 +20,7 @@ mod words;
 
 pub use fingerprint::{fingerprint, fingerprints};
 use likeness::{Likeness, compare};
-use traits::{Past, Traits, View};
+use traits::{ArtifactView, Past, Traits};
 
 /// So many findings of a round are matched; the rest are numbered as new.
 const MATCHED: usize = 1_000;
@@ -63,7 +63,7 @@ impl Moved {
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum State {
+enum PointState {
     Open,
     /// Not seen in the last round, but what was seen may be it.
     Doubtful,
@@ -71,9 +71,9 @@ enum State {
 }
 
 #[derive(Clone, PartialEq, Eq, Debug)]
-struct Point {
+struct TrackedPoint {
     since: u32,
-    state: State,
+    state: PointState,
     traits: Traits,
     /// Points that may be the same one.
     maybe: BTreeSet<u32>,
@@ -82,7 +82,7 @@ struct Point {
 /// All points of one loop, across its rounds.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Lineage {
-    points: BTreeMap<u32, Point>,
+    points: BTreeMap<u32, TrackedPoint>,
     last: u32,
     headway: Headway,
 }
@@ -118,7 +118,7 @@ impl Lineage {
         for finding in findings.iter_mut() {
             (finding.number, finding.standing) = (0, FindingStatus::New);
         }
-        let mut view = View::new(now);
+        let mut view = ArtifactView::new(now);
         let merged = duplicates::merge(findings, &mut view);
         let mut current = self.weigh(findings, &mut view, before);
         assign(&mut current);
@@ -146,26 +146,31 @@ impl Lineage {
 
     /// Numbers of the points that are open, those in doubt among them.
     pub fn open(&self) -> Vec<u32> {
-        self.points.iter().filter(|(_, p)| p.state != State::Fixed).map(|(number, _)| *number).collect()
+        self.points.iter().filter(|(_, p)| p.state != PointState::Fixed).map(|(number, _)| *number).collect()
     }
 
     /// Compares every finding of the round with the earlier points.
-    fn weigh(&self, findings: &[Finding], view: &mut View<'_>, before: Option<&Corpus>) -> Vec<Current> {
+    fn weigh(
+        &self,
+        findings: &[Finding],
+        view: &mut ArtifactView<'_>,
+        before: Option<&Corpus>,
+    ) -> Vec<Current> {
         let supported = findings.iter().enumerate().filter(|(_, finding)| finding.is_supported());
         let mut current: Vec<Current> =
             supported.take(MATCHED).map(|(at, finding)| Current::new(at, view.traits(finding))).collect();
         if let Some(before) = before {
-            let mut before = View::new(before);
+            let mut before = ArtifactView::new(before);
             for one in &mut current {
                 one.past = view.past(&one.traits, &mut before);
             }
         }
         let (open, fixed): (Vec<_>, Vec<_>) =
-            self.points.iter().rev().partition(|(_, point)| point.state != State::Fixed);
+            self.points.iter().rev().partition(|(_, point)| point.state != PointState::Fixed);
         for (number, point) in open.into_iter().chain(fixed).take(REMEMBERED) {
             let gone = view.gone(&point.traits, before);
             // Between equals, what was open just now is meant.
-            let nearer = if point.state == State::Fixed { 0 } else { 60 };
+            let nearer = if point.state == PointState::Fixed { 0 } else { 60 };
             for one in &mut current {
                 match compare(&point.traits, &one.traits, gone, one.past) {
                     Likeness::Different => {}
@@ -185,10 +190,10 @@ impl Lineage {
         for one in current {
             let Some(finding) = findings.get_mut(one.at) else { continue };
             if let Some((number, point)) = one.earlier.and_then(|n| Some((n, self.points.get_mut(&n)?))) {
-                let back = point.state == State::Fixed;
+                let back = point.state == PointState::Fixed;
                 (finding.number, finding.since) = (number, point.since);
                 finding.standing = if back { FindingStatus::Regressed } else { FindingStatus::Recurring };
-                (point.state, point.traits) = (State::Open, one.traits);
+                (point.state, point.traits) = (PointState::Open, one.traits);
                 continue;
             }
             let number = self.next();
@@ -201,7 +206,10 @@ impl Lineage {
                     point.maybe.insert(number);
                 }
             }
-            self.points.insert(number, Point { since: round, state: State::Open, traits: one.traits, maybe });
+            self.points.insert(
+                number,
+                TrackedPoint { since: round, state: PointState::Open, traits: one.traits, maybe },
+            );
             seen.insert(number);
         }
         for finding in findings.iter_mut().filter(|f| f.is_supported() && f.number == 0) {
@@ -212,14 +220,14 @@ impl Lineage {
         }
         self.part_points_seen_together(&seen);
         for (number, point) in &mut self.points {
-            if seen.contains(number) || point.state == State::Fixed {
+            if seen.contains(number) || point.state == PointState::Fixed {
                 continue;
             }
             if point.maybe.is_disjoint(&seen) {
-                point.state = State::Fixed;
+                point.state = PointState::Fixed;
                 moved.fixed.push(*number);
             } else {
-                point.state = State::Doubtful;
+                point.state = PointState::Doubtful;
             }
         }
         moved
@@ -268,14 +276,14 @@ fn assign(current: &mut [Current]) {
 
 /// Is every finding new, and about text that the artifact before had, too? One that cites neither a quote nor a
 /// line of a changed file is unsure, which is not churn.
-fn only_new_about_old_text(findings: &[Finding], now: &mut View<'_>, before: &Corpus) -> bool {
-    let mut old = View::new(before);
+fn only_new_about_old_text(findings: &[Finding], now: &mut ArtifactView<'_>, before: &Corpus) -> bool {
+    let mut old = ArtifactView::new(before);
     let mut supported = findings.iter().filter(|finding| finding.is_supported()).peekable();
     supported.peek().is_some()
         && supported.all(|f| f.standing == FindingStatus::New && is_about_old_text(f, now, &mut old))
 }
 
-fn is_about_old_text(finding: &Finding, now: &mut View<'_>, old: &mut View<'_>) -> bool {
+fn is_about_old_text(finding: &Finding, now: &mut ArtifactView<'_>, old: &mut ArtifactView<'_>) -> bool {
     let traits = now.traits(finding);
     let path = traits.path.as_deref();
     if let Some(path) = path

@@ -18,7 +18,7 @@ use crate::outcome::Outcome;
 use crate::reading::Unread;
 use crate::reading::person::PersonVerdict;
 use crate::reading::quoted::Shown;
-use crate::review::{Binding, CallEvidence, Coverage, Review, Seen, Unseen, Verdict};
+use crate::review::{Binding, CallEvidence, Coverage, CoveredFile, Review, Unseen, Verdict};
 use crate::tree::{FileContent, Look, Looked};
 
 /// Cited files that are looked up for one reply.
@@ -59,7 +59,7 @@ pub struct Seat {
 }
 
 /// A reply to be read.
-pub struct Reading<'a> {
+pub struct UnreadReply<'a> {
     pub reply: &'a str,
     /// The verdict, if a person gave it.
     pub person: Option<&'a PersonVerdict>,
@@ -86,12 +86,12 @@ pub struct Opinion<J> {
     reply: Digest,
     /// A person's verdict, for people.
     rendered: Option<Digest>,
-    seen: Vec<Seen>,
+    seen: Vec<CoveredFile>,
 }
 
 /// Everything one seat said about the artifact.
 #[derive(Clone, Debug)]
-pub struct Heard<J> {
+pub struct SeatReview<J> {
     pub seat: Seat,
     /// In the order of the parts; never empty.
     pub parts: Vec<Opinion<J>>,
@@ -121,7 +121,7 @@ struct Cited<J> {
 #[derive(Debug)]
 struct Slot<J> {
     seat: usize,
-    seen: Vec<Seen>,
+    seen: Vec<CoveredFile>,
     opinion: Option<Opinion<J>>,
 }
 
@@ -189,14 +189,14 @@ impl<J: Judgement> Panel<J> {
         &mut self,
         answer: AgentAnswer,
         cx: &mut Cx<'_>,
-        read: impl FnOnce(&Reading<'_>) -> Result<J, Unread>,
-    ) -> Option<Vec<Heard<J>>> {
+        read: impl FnOnce(&UnreadReply<'_>) -> Result<J, Unread>,
+    ) -> Option<Vec<SeatReview<J>>> {
         let slot = self.calls.get(answer.tag() as usize).filter(|s| s.opinion.is_none())?;
         let (seat, unseen) = self.seats.get(slot.seat)?;
         let of_seat = self.calls.iter().filter(|s| s.seat == slot.seat).count();
         let shown = cx.shown(&answer);
         let person = cx.person_verdict(&answer);
-        let reading = Reading {
+        let reading = UnreadReply {
             reply: cx.text(&answer.text),
             person: person.as_ref(),
             report: answer.report.as_ref().map(|d| cx.text(d)),
@@ -229,7 +229,7 @@ impl<J: Judgement> Panel<J> {
     }
 
     /// Takes a look at files that critics cited.
-    pub fn looked(&mut self, looked: &Looked, cx: &mut Cx<'_>) -> Option<Vec<Heard<J>>> {
+    pub fn looked(&mut self, looked: &Looked, cx: &mut Cx<'_>) -> Option<Vec<SeatReview<J>>> {
         for file in &looked.files {
             match file.what {
                 FileContent::Text(text) => self.corpus.insert(&file.path, cx.text(&text)),
@@ -249,7 +249,12 @@ impl<J: Judgement> Panel<J> {
     }
 
     /// Rule 6: what cites something that is not there decides nothing, and never approves.
-    fn weigh(&mut self, answer: AgentAnswer, mut judgement: J, cx: &mut Cx<'_>) -> Option<Vec<Heard<J>>> {
+    fn weigh(
+        &mut self,
+        answer: AgentAnswer,
+        mut judgement: J,
+        cx: &mut Cx<'_>,
+    ) -> Option<Vec<SeatReview<J>>> {
         let passed = judgement.passes();
         evidence::check(judgement.claims(), &self.corpus);
         let mut false_claims: Vec<String> = if passed { unheld(judgement.claims()) } else { Vec::new() };
@@ -295,13 +300,13 @@ impl<J: Judgement> Panel<J> {
         self.everyone()
     }
 
-    fn everyone(&mut self) -> Option<Vec<Heard<J>>> {
+    fn everyone(&mut self) -> Option<Vec<SeatReview<J>>> {
         if self.calls.iter().any(|s| s.opinion.is_none()) {
             return None;
         }
-        let mut all: Vec<Heard<J>> = std::mem::take(&mut self.seats)
+        let mut all: Vec<SeatReview<J>> = std::mem::take(&mut self.seats)
             .into_iter()
-            .map(|(seat, unseen)| Heard { seat, parts: Vec::new(), unseen })
+            .map(|(seat, unseen)| SeatReview { seat, parts: Vec::new(), unseen })
             .collect();
         for slot in std::mem::take(&mut self.calls) {
             if let (Some(heard), Some(opinion)) = (all.get_mut(slot.seat), slot.opinion) {
@@ -312,7 +317,7 @@ impl<J: Judgement> Panel<J> {
     }
 }
 
-impl<J> Heard<J> {
+impl<J> SeatReview<J> {
     /// The critic that answered: the fallback, if it had to.
     pub fn critic(&self) -> &str {
         self.parts.first().map_or(&self.seat.agent, |p| &p.critic)

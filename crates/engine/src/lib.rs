@@ -42,7 +42,7 @@ pub mod tree;
 pub mod turn;
 pub mod work;
 
-pub use artifact::{Entry, Manifest};
+pub use artifact::{ArtifactFile, Manifest};
 pub use budget::{Limits, Money, Price, Usage};
 pub use digest::Digest;
 pub use effect::{Answer, CallFailure, Class, Effect, EffectId, EffectKind, FailureKind, NodePath};

@@ -45,7 +45,7 @@ pub struct PairResult {
     /// None where nobody judges.
     pub verdict: Option<PairVerdict>,
     /// What it made: the files its entry names.
-    pub files: Vec<crate::artifact::Entry>,
+    pub files: Vec<crate::artifact::ArtifactFile>,
     /// Everything it changed in its folder.
     pub changes: Vec<crate::tree::Change>,
     /// Files among these that its entry does not name.

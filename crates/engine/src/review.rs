@@ -30,14 +30,14 @@ pub struct Binding {
 /// What went into the critic's brief.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Coverage {
-    pub entries: Vec<Seen>,
+    pub entries: Vec<CoveredFile>,
     /// What is in scope and no critic saw, each with the reason.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub unseen: Vec<Unseen>,
 }
 
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
-pub struct Seen {
+pub struct CoveredFile {
     pub path: String,
     pub lines: u32,
     /// The first of the lines, where it is not the whole entry.

@@ -10,14 +10,14 @@ use crate::reading::shown::neutralise;
 
 /// What is known of a text. What readers make of it is made once, for all who hold it.
 #[derive(Debug)]
-pub(crate) struct Body {
+pub(crate) struct TextBody {
     text: Arc<str>,
     /// As a critic is shown it; none where that is the text itself.
     harmless: OnceLock<Option<Box<str>>>,
     lines: OnceLock<Box<[u64]>>,
 }
 
-impl Body {
+impl TextBody {
     pub(crate) fn new(text: impl Into<Arc<str>>) -> Self {
         Self { text: text.into(), harmless: OnceLock::new(), lines: OnceLock::new() }
     }
@@ -44,7 +44,7 @@ impl Body {
 #[derive(Clone, Debug)]
 pub struct Text {
     digest: Digest,
-    body: Arc<Body>,
+    body: Arc<TextBody>,
 }
 
 impl PartialEq for Text {
@@ -57,7 +57,7 @@ impl Eq for Text {}
 
 impl Text {
     pub fn new(body: impl Into<Arc<str>>) -> Self {
-        let body = Body::new(body);
+        let body = TextBody::new(body);
         Self { digest: Digest::of(body.text.as_bytes()), body: Arc::new(body) }
     }
 
@@ -88,7 +88,7 @@ impl Text {
 
 /// The texts a run knows, by digest.
 #[derive(Clone, Default, Debug)]
-pub struct Texts(HashMap<Digest, Arc<Body>>);
+pub struct Texts(HashMap<Digest, Arc<TextBody>>);
 
 impl Texts {
     pub fn insert(&mut self, text: &Text) {
@@ -106,7 +106,7 @@ impl Texts {
         self.0.get(digest).map_or("", |body| body.harmless())
     }
 
-    pub(crate) fn held(&self, digest: &Digest) -> Option<Arc<Body>> {
+    pub(crate) fn held(&self, digest: &Digest) -> Option<Arc<TextBody>> {
         self.0.get(digest).cloned()
     }
 

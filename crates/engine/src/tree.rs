@@ -155,7 +155,7 @@ pub struct HeldCommand {
 /// What came of a command.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Verified {
-    pub runs: Vec<OneRun>,
+    pub runs: Vec<CommandRun>,
     /// Entries that running it changed; they were put back.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub changed: Vec<String>,
@@ -179,7 +179,7 @@ impl Verified {
 }
 
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
-pub struct OneRun {
+pub struct CommandRun {
     pub end: RunEnd,
     /// The end of what it printed.
     pub output: Digest,
@@ -224,7 +224,7 @@ pub struct Accept {
 /// One commit on a new branch, of files that are in the checkout already: exactly these bytes.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct CommitFiles {
-    pub files: Vec<crate::artifact::Entry>,
+    pub files: Vec<crate::artifact::ArtifactFile>,
     /// Files that are gone.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub deleted: Vec<String>,

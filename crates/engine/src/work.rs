@@ -3,7 +3,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::artifact::{Entry, Manifest};
+use crate::artifact::{ArtifactFile, Manifest};
 use crate::budget::Usage;
 use crate::corpus::Corpus;
 use crate::digest::Digest;
@@ -22,7 +22,7 @@ pub enum Work {
     /// One text.
     Draft(Digest),
     /// Files as they are.
-    Files(Vec<Entry>),
+    Files(Vec<ArtifactFile>),
     /// Files by what changed in them.
     Tree(Tree),
 }

@@ -6,9 +6,9 @@ use gadfly_engine::Plan;
 use gadfly_engine::manifest::{Contact, RunManifest};
 use gadfly_engine::protocol::pipeline;
 use gadfly_journal::{Journal, RunId};
-use gadfly_project::config::{TelemetryConfig, Workspace};
+use gadfly_project::config::{TelemetryConfig, WorkspaceConfig};
 use gadfly_project::trust::{self, TrustEntry, judging, needs_trust, planned};
-use gadfly_project::{GoalConfig, LoopConfig, Protocol, landing};
+use gadfly_project::{GoalConfig, LoopConfig, LoopProtocol, landing};
 use gadfly_runtime::consent::Consent;
 use gadfly_runtime::prepare::Described;
 use gadfly_runtime::save;
@@ -40,7 +40,7 @@ impl Uses {
     /// What a loop, or a review of it, uses.
     pub fn of(looped: &LoopConfig, review: bool, context: &Context) -> Self {
         let roles = if review { looped.judges() } else { looped.roles() };
-        let folder = looped.options.protocol.value == Protocol::Audit && !review;
+        let folder = looped.options.protocol.value == LoopProtocol::Audit && !review;
         let mut wanted = if folder { trust::of_loop(looped) } else { Vec::new() };
         wanted.extend(trust::written(looped, &context.root.dir).filter(|_| !review));
         wanted.extend(judging::of_loop(looped, context.files_root()));
@@ -200,7 +200,7 @@ fn entries(context: &Context, uses: &Uses) -> Vec<TrustEntry> {
     config.goals.clear();
     config.mcp.retain(|name, _| uses.servers.contains(name));
     if !uses.folder {
-        config.workspace = Workspace::default();
+        config.workspace = WorkspaceConfig::default();
     }
     if !uses.pipeline {
         config.hooks.commands.clear();

@@ -29,12 +29,12 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 
 pub use goal::{Goal, Reached};
 pub use integrations::{Hook, HookCommand, Mcp, StopHook};
-pub use pipeline::Pipeline;
-pub use project_status::{Adopt, Gate, Learn, Next, Why};
-pub use report::{Format, ReportTo};
-pub use resume::{Answer, Resume, Steer};
-pub use review::Review;
-pub use run::{Batch, Run};
+pub use pipeline::PipelineArgs;
+pub use project_status::{Adopt, GateArgs, LearnArgs, NextArgs, WhyArgs};
+pub use report::{ReportFormat, ReportTo};
+pub use resume::{AnswerArgs, Resume, Steer};
+pub use review::ReviewArgs;
+pub use run::{BatchArgs, RunArgs};
 pub use serve::Serve;
 
 const EXIT_CODES: &str = "\
@@ -57,7 +57,7 @@ pub struct Cli {
     #[command(flatten)]
     pub global: Global,
     #[command(subcommand)]
-    pub command: Option<Command>,
+    pub command: Option<CliCommand>,
 }
 
 #[derive(Args, Debug, Clone)]
@@ -71,7 +71,7 @@ pub struct Global {
 }
 
 #[derive(Subcommand, Debug)]
-pub enum Command {
+pub enum CliCommand {
     /// Play the protocols with scripted agents: no key, no network, seconds
     Demo(Demo),
     /// Write a gadfly.toml from what this machine has
@@ -81,25 +81,25 @@ pub enum Command {
     /// Validate the configuration: all problems at once
     Check,
     /// Run one worker–critic loop
-    Run(Box<Run>),
+    Run(Box<RunArgs>),
     /// Run the same loop over a file of tasks
-    Batch(Box<Batch>),
+    Batch(Box<BatchArgs>),
     /// Have critics judge a file, a directory or a diff: findings and an exit code
-    Review(Box<Review>),
+    Review(Box<ReviewArgs>),
     /// Give a worker a goal: a critic watches its steps, and only a verified claim ends it
     Goal(Box<Goal>),
     /// Run the project's agents in dependency order, each with its critic, up to a gate
-    Pipeline(Box<Pipeline>),
+    Pipeline(Box<PipelineArgs>),
     /// List what can run now, what is done and what is blocked
-    Next(Next),
+    Next(NextArgs),
     /// Explain, condition by condition, why an agent can run or cannot
-    Why(Why),
+    Why(WhyArgs),
     /// Say whether the project's scores open a gate, with the arithmetic
-    Gate(Gate),
+    Gate(GateArgs),
     /// Pick up an existing project
     Adopt(Adopt),
     /// Review the lessons that runs suggest
-    Learn(Learn),
+    Learn(LearnArgs),
     /// List runs
     Runs(Runs),
     /// Show one run
@@ -109,7 +109,7 @@ pub enum Command {
     /// Resume parked or interrupted runs
     Resume(Resume),
     /// Answer the question a run asks
-    Answer(Answer),
+    Answer(AnswerArgs),
     /// Send a message to a goal's worker
     Steer(Steer),
     /// Pause a run once its current calls finish
@@ -125,7 +125,7 @@ pub enum Command {
     /// Run as a Claude Code Stop hook
     Hook(Hook),
     /// Remove old runs and unreferenced texts (dry run unless --apply)
-    Gc(Gc),
+    Gc(GcArgs),
     /// Write one run to a file
     Export(Export),
     /// Read a run from a file
@@ -194,7 +194,7 @@ pub struct Patience {
 
 /// What a person agrees to before anything is sent.
 #[derive(Args, Debug, Clone, Default)]
-pub struct Consent {
+pub struct ConsentArgs {
     /// Trust the commands, agent files and keys this project declares
     #[arg(long)]
     pub trust: bool,
@@ -283,7 +283,7 @@ pub enum TraceFormat {
 }
 
 #[derive(Args, Debug)]
-pub struct Gc {
+pub struct GcArgs {
     /// Ended runs older than this many days
     #[arg(long, value_name = "DAYS", default_value_t = 30)]
     pub older_than: u32,

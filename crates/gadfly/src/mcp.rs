@@ -33,7 +33,7 @@ use crate::interrupts::Interrupts;
 use crate::output::error;
 use crate::telemetry;
 pub use approval::Agreed;
-use server::Server;
+use server::McpServer;
 use state::ServerState;
 
 /// A longer message is dropped unanswered. Anything that a tool would take is far shorter, also where every letter of
@@ -44,7 +44,7 @@ const LONGEST_MESSAGE: usize = 64 << 20;
 pub async fn serve(global: Global, agreed: Agreed) -> Code {
     let desk = ServerState::new(global, agreed);
     let mut interrupts = Interrupts::catch();
-    let server = Server::new(desk.clone());
+    let server = McpServer::new(desk.clone());
     let conversation = async {
         let (reads, writes) = rmcp::transport::io::stdio_pipes();
         let pipes = AsyncRwTransport::new_server(reads, writes).with_max_line_length(LONGEST_MESSAGE);

@@ -5,7 +5,7 @@ use std::path::Path;
 use gadfly_journal::signature::Signers;
 use gadfly_journal::{Journal, OpenError};
 use gadfly_project::{Problem, file};
-use gadfly_runtime::project_status::{Asked, ProjectStatus, ProjectStatusError, Word};
+use gadfly_runtime::project_status::{ProjectStatus, ProjectStatusError, ProofPolicy, StatusQuery};
 
 use crate::context::Context;
 use crate::exit::Code;
@@ -14,13 +14,13 @@ use crate::output::{error, print, problems, safe};
 const LARGEST_KEYS: u64 = 1 << 20;
 
 /// Looks, or says why that cannot be done.
-pub async fn project_status(context: &Context, asked: Asked) -> Result<ProjectStatus, Code> {
+pub async fn project_status(context: &Context, asked: StatusQuery) -> Result<ProjectStatus, Code> {
     if context.problems.iter().any(Problem::is_error) {
         return Err(problems::refuse(&context.problems, &context.root.dir));
     }
     let store = context.store();
     // Where only signatures count, a journal that cannot be read is in nobody's way.
-    let journal = if matches!(asked.word, Word::Signed(_)) { None } else { journal(context)? };
+    let journal = if matches!(asked.word, ProofPolicy::Signed(_)) { None } else { journal(context)? };
     let status = context.setup().project_status(&store, journal.as_ref(), asked).await;
     status.map_err(|error| refused(error, context))
 }

@@ -3,8 +3,8 @@
 use std::path::Path;
 
 use gadfly_project::config::parse;
-use gadfly_project::starter::{Found, starter};
-use gadfly_project::{Config, Layer, Problem, Source};
+use gadfly_project::starter::{FoundAgent, starter};
+use gadfly_project::{Config, ConfigLayer, Problem, Source};
 use gadfly_runtime::doctor;
 
 use crate::context::Context;
@@ -42,8 +42,8 @@ async fn take(context: &Context) -> Result<Option<Config>, Code> {
 }
 
 /// What was found, as a configuration. What a person agrees to is theirs, not the project's.
-pub fn config(found: &[Found], context: &Context) -> Option<Config> {
-    let source = Source::new(Layer::User, Path::new("proposal"), &context.root.dir, starter(found));
+pub fn config(found: &[FoundAgent], context: &Context) -> Option<Config> {
+    let source = Source::new(ConfigLayer::User, Path::new("proposal"), &context.root.dir, starter(found));
     let (layer, problems) = parse(&source);
     let (config, more) = Config::from_layers([layer]);
     let wrong = problems.iter().chain(&more).any(Problem::is_error);

@@ -1,7 +1,7 @@
 //! Reports: a run's judgement as other programs and pages take it. Each format is a pure text made from the
 //! same facts; nothing here prints or writes a file.
 //!
-//! To add a format: one file with `pub fn render(&Facts) -> String`, and its lines in `cli::Format` and `render`.
+//! To add a format: one file with `pub fn render(&ReportFacts) -> String`, and its lines in `cli::Format` and `render`.
 
 mod facts;
 mod goal;
@@ -20,16 +20,16 @@ use std::path::Path;
 
 use gadfly_journal::RunState;
 
-pub use crate::cli::Format;
-use facts::Facts;
+pub use crate::cli::ReportFormat;
+use facts::ReportFacts;
 
 /// The report of a run as it stands. Paths are named relative to `root`, the user's project.
-pub fn render(format: Format, state: &RunState, root: &Path) -> String {
-    let facts = Facts::of(state, root);
+pub fn render(format: ReportFormat, state: &RunState, root: &Path) -> String {
+    let facts = ReportFacts::of(state, root);
     match format {
-        Format::Sarif => sarif::render(&facts),
-        Format::Junit => junit::render(&facts),
-        Format::Markdown => markdown::render(&facts),
-        Format::Json => json::render(&facts),
+        ReportFormat::Sarif => sarif::render(&facts),
+        ReportFormat::Junit => junit::render(&facts),
+        ReportFormat::Markdown => markdown::render(&facts),
+        ReportFormat::Json => json::render(&facts),
     }
 }

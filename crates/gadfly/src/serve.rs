@@ -30,7 +30,7 @@ use crate::context::Context;
 
 pub use guard::Hosts;
 pub use listening::bind;
-pub use proof::Proof;
+pub use proof::PageProof;
 pub use token::{Token, TokenError};
 
 /// Everything a request is answered with.
@@ -38,13 +38,13 @@ pub struct Dashboard {
     pub context: Context,
     pub background: Arc<Background>,
     pub token: Token,
-    proof: Proof,
+    proof: PageProof,
     pub hosts: Hosts,
     live: live::Live,
 }
 
 impl Dashboard {
-    pub fn new(context: Context, gadfly: Gadfly, token: Token, proof: Proof, hosts: Hosts) -> Arc<Self> {
+    pub fn new(context: Context, gadfly: Gadfly, token: Token, proof: PageProof, hosts: Hosts) -> Arc<Self> {
         let background = Background::new(gadfly);
         let live = live::Live::new(Arc::clone(&background));
         Arc::new(Self { context, background, token, proof, hosts, live })

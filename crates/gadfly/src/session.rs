@@ -17,10 +17,10 @@ use crate::context::Context;
 use crate::exit::{self, Code};
 use crate::interrupts::Interrupts;
 use crate::output::ending::{self, DraftIs};
-use crate::output::screen::{Screen, Shown};
+use crate::output::screen::{Screen, ScreenItem};
 use crate::output::{ask, brief, error, events, next_command, print, problems, safe, terminal};
-use crate::typing::{End, Typing};
-use crate::verdict::{Asking, Typed};
+use crate::typing::{AnswerEnd, Typing};
+use crate::verdict::{Typed, VerdictDialog};
 
 const UPDATES: usize = 256;
 const FRAME: Duration = Duration::from_millis(120);
@@ -44,7 +44,7 @@ enum Awaited {
     /// The reply of an agent of kind `person`, as it is.
     Turn(Role),
     /// The verdict of one, step by step.
-    Verdict(Asking),
+    Verdict(VerdictDialog),
     /// One of a question's ways out.
     Choice(Question),
 }
@@ -96,7 +96,7 @@ impl Session<'_> {
                     let asked = self.asks(&update);
                     let told = !self.context.global.json && tells_question(&update);
                     let lossy = matches!(update, Update::Progress { .. });
-                    unshown = screen.offer(Shown::Update(update)).filter(|_| !lossy);
+                    unshown = screen.offer(ScreenItem::Update(update)).filter(|_| !lossy);
                     if let Some(effect) = asked {
                         question = self.ask(&effect, told, &screen);
                         typing.listen(ends(question.as_ref()));
@@ -106,7 +106,7 @@ impl Session<'_> {
                 answer = typing.next(), if question.is_some() => {
                     question = question.take().and_then(|awaited| self.typed(answer, awaited, &screen, &mut typing));
                 }
-                _ = frames.tick(), if self.is_told() && screen.is_live() => drop(screen.offer(Shown::Frame)),
+                _ = frames.tick(), if self.is_told() && screen.is_live() => drop(screen.offer(ScreenItem::Frame)),
             }
         };
         // The run is over: now a slow reader is waited for, as long as the person wants.
@@ -114,7 +114,7 @@ impl Session<'_> {
             Interrupts::catch().next().await;
             std::process::exit(exit::INTERRUPTED.0.into())
         });
-        let rest = std::iter::from_fn(|| updates.try_recv().ok()).map(Shown::Update);
+        let rest = std::iter::from_fn(|| updates.try_recv().ok()).map(ScreenItem::Update);
         let closing = screen.close(unshown.into_iter().chain(rest));
         if stopping == Stop::No {
             closing.await;
@@ -168,7 +168,7 @@ impl Session<'_> {
             }
             lines.push("Type the answer and end it with a line that has only a dot,".to_owned());
             lines.push(self.elsewhere());
-            let _ = screen.offer(Shown::Lines(lines));
+            let _ = screen.offer(ScreenItem::Lines(lines));
             return Some(Awaited::Choice(question));
         }
         let (turn, brief) = brief::question(self.gadfly.journal(), &self.run, effect).ok().flatten()?;
@@ -190,7 +190,7 @@ impl Session<'_> {
             lines.push(format!(
                 "You are the {role}. From another terminal: {how}, or --reject \"what to fix\"{points}"
             ));
-            let asking = Asking::begin(asked);
+            let asking = VerdictDialog::begin(asked);
             lines.push(asking.prompt());
             Awaited::Verdict(asking)
         } else {
@@ -200,7 +200,7 @@ impl Session<'_> {
             lines.push(self.elsewhere());
             Awaited::Turn(turn.role)
         };
-        let _ = screen.offer(Shown::Lines(lines));
+        let _ = screen.offer(ScreenItem::Lines(lines));
         Some(awaited)
     }
 
@@ -228,7 +228,7 @@ impl Session<'_> {
                 if let Some(remark) = remark {
                     screen.say(&safe::line(&remark, 600));
                 }
-                let _ = screen.offer(Shown::Lines(vec![asking.prompt()]));
+                let _ = screen.offer(ScreenItem::Lines(vec![asking.prompt()]));
             }
         }
         let awaited = Awaited::Verdict(asking);
@@ -295,7 +295,7 @@ impl Session<'_> {
         let envelope =
             envelope.and_then(|report| self.gadfly.journal().text(&report.envelope).ok().flatten());
         if self.context.global.json {
-            let result = events::Left { draft: draft.as_deref(), envelope: envelope.as_deref() };
+            let result = events::FinalLine { draft: draft.as_deref(), envelope: envelope.as_deref() };
             return match print::out(&events::of_outcome(&self.run, outcome, result, code)) {
                 Ok(()) | Err(exit::OK) => code,
                 Err(fault) => fault,
@@ -325,10 +325,10 @@ impl Session<'_> {
 }
 
 /// Where an answer to this ends.
-fn ends(awaited: Option<&Awaited>) -> End {
+fn ends(awaited: Option<&Awaited>) -> AnswerEnd {
     match awaited {
-        Some(Awaited::Verdict(asking)) if asking.is_one_line() => End::Line,
-        _ => End::Dot,
+        Some(Awaited::Verdict(asking)) if asking.is_one_line() => AnswerEnd::Line,
+        _ => AnswerEnd::Dot,
     }
 }
 

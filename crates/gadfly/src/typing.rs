@@ -11,31 +11,31 @@ const LONGEST_ANSWER: usize = 4 << 20;
 
 /// Where an answer ends.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum End {
+pub enum AnswerEnd {
     Line,
     /// With a line that has only a dot.
     Dot,
 }
 
 pub struct Typing {
-    end: End,
+    end: AnswerEnd,
     lines: Option<mpsc::Receiver<String>>,
     so_far: String,
 }
 
 impl Typing {
     pub const fn new() -> Self {
-        Self { end: End::Dot, lines: None, so_far: String::new() }
+        Self { end: AnswerEnd::Dot, lines: None, so_far: String::new() }
     }
 
     /// What was read as a line is the beginning of an answer that goes on.
     pub fn goes_on(&mut self, line: &str) {
-        self.end = End::Dot;
+        self.end = AnswerEnd::Dot;
         line.clone_into(&mut self.so_far);
     }
 
     /// Listens for the next answer. Who reads is started once.
-    pub fn listen(&mut self, end: End) {
+    pub fn listen(&mut self, end: AnswerEnd) {
         self.end = end;
         self.so_far.clear();
         if self.lines.is_some() {
@@ -59,9 +59,9 @@ impl Typing {
             let Some(lines) = &mut self.lines else { return std::future::pending().await };
             // The end of the input ends an answer that was begun.
             let line = match lines.recv().await {
-                Some(line) if self.end == End::Line => return line,
+                Some(line) if self.end == AnswerEnd::Line => return line,
                 Some(line) => line,
-                None if self.end == End::Line => {
+                None if self.end == AnswerEnd::Line => {
                     // Nothing more is typed: no reason, but no word either.
                     self.lines = None;
                     return String::new();

@@ -5,8 +5,8 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use gadfly_project::config::Kind;
-use gadfly_project::place::Layer;
+use gadfly_project::config::AgentKind;
+use gadfly_project::place::ConfigLayer;
 use gadfly_project::{AgentConfig, Config, LoopConfig, Root, file};
 use gadfly_runtime::workspace::Range;
 
@@ -57,10 +57,10 @@ pub fn judges_count(context: &Context, looped: &LoopConfig) -> Result<(), String
 
 /// How the author of a change can reach into a judge that only the project's files name.
 fn reachable(agent: &AgentConfig) -> Option<&'static str> {
-    let program = agent.command.iter().chain(&agent.env).any(|word| word.layer == Layer::Project);
-    if agent.kind.layer != Layer::Project {
+    let program = agent.command.iter().chain(&agent.env).any(|word| word.layer == ConfigLayer::Project);
+    if agent.kind.layer != ConfigLayer::Project {
         None
-    } else if agent.kind.value == Kind::Scripted {
+    } else if agent.kind.value == AgentKind::Scripted {
         Some("its replies were ready before the change was")
     } else if program {
         Some("it is a program that only the project's files name, and the change may have altered it")

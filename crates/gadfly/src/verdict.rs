@@ -6,7 +6,7 @@ use gadfly_engine::turn::{Turn, VerdictAsked};
 
 /// What a person who judges is asked for next.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Asked {
+enum VerdictPrompt {
     /// Approve or reject.
     Word,
     /// Why they approve: one line, perhaps none.
@@ -19,9 +19,9 @@ enum Asked {
 
 /// A verdict that is being asked for on a terminal, one thing after the other.
 #[derive(Clone, Debug)]
-pub struct Asking {
+pub struct VerdictDialog {
     asked: VerdictAsked,
-    next: Asked,
+    next: VerdictPrompt,
     given: PersonVerdict,
 }
 
@@ -34,23 +34,23 @@ pub enum Typed {
     Neither,
 }
 
-impl Asking {
+impl VerdictDialog {
     pub const fn begin(asked: VerdictAsked) -> Self {
         let given = PersonVerdict { person: Word::Rejects, text: String::new(), points: None };
-        Self { asked, next: Asked::Word, given }
+        Self { asked, next: VerdictPrompt::Word, given }
     }
 
     pub fn prompt(&self) -> String {
         match (self.next, self.asked.passes_at) {
-            (Asked::Word, _) => "Approve or reject? [a/r]".to_owned(),
-            (Asked::Reason, _) => "Why? One line, or none:".to_owned(),
-            (Asked::Fixes, _) => {
+            (VerdictPrompt::Word, _) => "Approve or reject? [a/r]".to_owned(),
+            (VerdictPrompt::Reason, _) => "Why? One line, or none:".to_owned(),
+            (VerdictPrompt::Fixes, _) => {
                 "What has to be fixed? One fix per line; end with a line that has only a dot:".to_owned()
             }
-            (Asked::Points, Some(needed)) if self.given.approves() => {
+            (VerdictPrompt::Points, Some(needed)) if self.given.approves() => {
                 format!("How many points, {needed} to 100? Enter means 100:")
             }
-            (Asked::Points, needed) => {
+            (VerdictPrompt::Points, needed) => {
                 format!("How many points of 100? Below {}:", needed.unwrap_or_default())
             }
         }
@@ -58,29 +58,29 @@ impl Asking {
 
     /// Whether the answer is one line; the fixes are several.
     pub fn is_one_line(&self) -> bool {
-        self.next != Asked::Fixes
+        self.next != VerdictPrompt::Fixes
     }
 
     pub fn typed(&mut self, text: &str) -> Typed {
         let text = text.trim();
         match self.next {
-            Asked::Word => match text.to_lowercase().as_str() {
+            VerdictPrompt::Word => match text.to_lowercase().as_str() {
                 "a" | "approve" | "approved" => {
-                    (self.given.person, self.next) = (Word::Approves, Asked::Reason);
+                    (self.given.person, self.next) = (Word::Approves, VerdictPrompt::Reason);
                 }
                 "r" | "reject" | "rejected" => {
-                    (self.given.person, self.next) = (Word::Rejects, Asked::Fixes);
+                    (self.given.person, self.next) = (Word::Rejects, VerdictPrompt::Fixes);
                 }
                 _ => return Typed::Neither,
             },
-            Asked::Reason | Asked::Fixes => {
+            VerdictPrompt::Reason | VerdictPrompt::Fixes => {
                 text.clone_into(&mut self.given.text);
                 if self.asked.passes_at.is_none() {
                     return self.whole();
                 }
-                self.next = Asked::Points;
+                self.next = VerdictPrompt::Points;
             }
-            Asked::Points => {
+            VerdictPrompt::Points => {
                 let points = Some(text).filter(|text| !text.is_empty()).map(str::parse);
                 match points.transpose() {
                     Ok(points) => self.given.points = points,
@@ -116,8 +116,8 @@ pub fn composed(turn: &Turn, verdict: &PersonVerdict) -> Result<String, String> 
 mod tests {
     use super::*;
 
-    fn asked(passes_at: Option<u32>, typed: &[&str]) -> (Asking, Option<PersonVerdict>) {
-        let mut asking = Asking::begin(VerdictAsked { passes_at });
+    fn asked(passes_at: Option<u32>, typed: &[&str]) -> (VerdictDialog, Option<PersonVerdict>) {
+        let mut asking = VerdictDialog::begin(VerdictAsked { passes_at });
         let mut whole = None;
         for text in typed {
             assert_eq!(whole, None, "asked for more than was needed: {text}");
@@ -131,7 +131,7 @@ mod tests {
     #[test]
     fn only_a_clear_word_decides() {
         for word in ["", "yes", "[STATUS: APPROVED]", "approve?"] {
-            let mut asking = Asking::begin(VerdictAsked::default());
+            let mut asking = VerdictDialog::begin(VerdictAsked::default());
             assert!(matches!(asking.typed(word), Typed::Neither), "{word}");
         }
         let (_, whole) = asked(None, &["A\n", "reads well"]);

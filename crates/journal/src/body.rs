@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 /// The JSON of a record; texts are stored beside it.
 #[derive(Serialize)]
-pub(crate) struct Pair<'a> {
+pub(crate) struct RecordJson<'a> {
     pub(crate) input: &'a Input,
     pub(crate) step: &'a Step,
 }
@@ -19,12 +19,12 @@ pub(crate) struct OwnedPair {
 
 /// The digests of a record's texts, one after the other; none at all where it brings none.
 #[derive(Clone, Copy, Default)]
-pub(crate) struct Texts<'a> {
+pub(crate) struct TextDigests<'a> {
     pub(crate) input: Option<&'a [u8]>,
     pub(crate) step: Option<&'a [u8]>,
 }
 
-impl<'a> Texts<'a> {
+impl<'a> TextDigests<'a> {
     /// The columns `input_texts` and `step_texts`.
     pub(crate) fn read(row: &'a Row<'_>, input: usize, step: usize) -> rusqlite::Result<Self> {
         let blob = |at| row.get_ref(at).map(|value| value.as_blob_or_null().unwrap_or_default());

@@ -4,7 +4,7 @@
 //! A record's link covers the run's id, its place, its stored bytes and the link before it. It says nothing of
 //! whether the engine decided so: that is `verify`.
 
-use crate::body::Texts;
+use crate::body::TextDigests;
 use crate::run_id::RunId;
 
 /// A keyed digest as it is stored: 128 bits are more than can be guessed.
@@ -49,7 +49,7 @@ impl Chain {
         before: &Mac,
         run: &RunId,
         seq: u32,
-        texts: Texts<'_>,
+        texts: TextDigests<'_>,
         size: usize,
         body: &[u8],
     ) -> Mac {
@@ -105,7 +105,7 @@ mod tests {
         let before = chain.start(&run);
         let link = |before, run, seq, texts, size, body: &[u8]| {
             let (input, step) = texts;
-            chain.link(before, run, seq, Texts { input, step }, size, body)
+            chain.link(before, run, seq, TextDigests { input, step }, size, body)
         };
         let (texts, one) = ((None, Some(&[1_u8; 32][..])), (Some(&[1_u8; 32][..]), None));
         let right = link(&before, &run, 1, texts, 10, b"body");
@@ -117,7 +117,7 @@ mod tests {
             link(&before, &run, 1, one, 10, b"body"),
             link(&before, &run, 1, texts, 11, b"body"),
             link(&before, &run, 1, texts, 10, b"bodY"),
-            Chain::new([8; 32]).link(&before, &run, 1, Texts::default(), 10, b"body"),
+            Chain::new([8; 32]).link(&before, &run, 1, TextDigests::default(), 10, b"body"),
         ] {
             assert_ne!(changed, right);
         }

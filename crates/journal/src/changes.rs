@@ -11,7 +11,7 @@ use crate::lock;
 use crate::read::{ReadError, run_number};
 use crate::rows;
 use crate::run_id::RunId;
-use crate::schema::{self, Use};
+use crate::schema::{self, ConnectionUse};
 
 /// A moment of the store. Two that are equal have nothing between them: no record, no mail, no run that was
 /// taken, given up or removed, no process that came or died.
@@ -46,7 +46,7 @@ impl Journal {
     pub fn changes(&self) -> Result<Changes, ReadError> {
         let mut watcher = locked(&self.inner.watcher);
         if watcher.journal.is_none() {
-            watcher.journal = Some(schema::connect(self.journal_path(), Use::Read)?);
+            watcher.journal = Some(schema::connect(self.journal_path(), ConnectionUse::Read)?);
         }
         if watcher.inbox.is_none() {
             watcher.inbox = self.inbox(false)?;

@@ -21,12 +21,12 @@ const ROOM: u32 = 26;
 
 /// The sums over a run's records.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
-pub(crate) struct Sums {
+pub(crate) struct RunSums {
     pub(crate) summary: Summary,
     pub(crate) meters: Meters,
 }
 
-impl Sums {
+impl RunSums {
     pub(crate) fn new(run: &RunId) -> Self {
         Self { summary: Summary::new(run.clone()), meters: Meters::default() }
     }
@@ -50,7 +50,12 @@ pub(crate) struct Checkpoint {
 
 impl Checkpoint {
     /// As of `upto` records, at least one.
-    pub(crate) fn new(chain: &Chain, upto: u32, kinds: &[RecordIndex], sums: &Sums) -> std::io::Result<Self> {
+    pub(crate) fn new(
+        chain: &Chain,
+        upto: u32,
+        kinds: &[RecordIndex],
+        sums: &RunSums,
+    ) -> std::io::Result<Self> {
         let json = serde_json::to_vec(sums)?;
         let body = codec::pack_record(&json, None)?;
         let kinds: Vec<u8> = kinds.iter().map(|index| index.bits()).collect();

@@ -27,14 +27,14 @@ pub struct CriticLog {
     /// The phase whose skill stood in for one that has none.
     closest: Option<String>,
     task: String,
-    loops: Vec<Loop>,
+    loops: Vec<LoggedLoop>,
     /// Everything there is to tell of a loop that does not follow `revise`.
     judged: Option<Box<RunState>>,
     outcome: Option<Outcome>,
 }
 
 #[derive(Clone, Debug)]
-struct Loop {
+struct LoggedLoop {
     node: NodePath,
     /// Rounds begun, reviewed or not.
     begun: u32,
@@ -111,10 +111,10 @@ impl CriticLog {
         }
     }
 
-    fn at(&mut self, node: &NodePath) -> &mut Loop {
+    fn at(&mut self, node: &NodePath) -> &mut LoggedLoop {
         let found = self.loops.iter().position(|l| l.node == *node);
         let at = found.unwrap_or_else(|| {
-            self.loops.push(Loop { node: node.clone(), begun: 0, iterations: Vec::new() });
+            self.loops.push(LoggedLoop { node: node.clone(), begun: 0, iterations: Vec::new() });
             self.loops.len() - 1
         });
         &mut self.loops[at]
@@ -142,7 +142,7 @@ impl CriticLog {
         format!("{}\n{}", self.heading(), self.block())
     }
 
-    fn render(&self, one: &Loop, out: &mut String) {
+    fn render(&self, one: &LoggedLoop, out: &mut String) {
         let root = one.node == NodePath::root();
         let inner = one.node.0.strip_prefix("run/").unwrap_or(&one.node.0);
         let id = if root { self.summary.run.to_string() } else { format!("{}/{inner}", self.summary.run) };

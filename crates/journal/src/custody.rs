@@ -28,7 +28,7 @@ pub struct Custody {
 
 /// The newest seal of a store, as kept outside of it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) struct Kept {
+pub(crate) struct KeptSeal {
     pub(crate) store: Mac,
     pub(crate) number: i64,
     pub(crate) value: Mac,
@@ -84,7 +84,7 @@ impl Custody {
     }
 
     /// The newest seal of the store in `dir`; none where none is kept.
-    pub(crate) fn kept(&self, store: &Path) -> Option<Kept> {
+    pub(crate) fn kept(&self, store: &Path) -> Option<KeptSeal> {
         let file = File::open(self.seal_file(store)?).ok()?;
         read_seal(&file)
     }
@@ -184,7 +184,7 @@ pub(crate) fn real(path: &Path) -> PathBuf {
     rest.into_iter().rev().fold(real, |path, name| path.join(name))
 }
 
-impl Kept {
+impl KeptSeal {
     /// Keeps a seal. What was sealed is durable already, so losing this to a power cut only means knowing an older seal.
     pub(crate) fn write(&self, file: &File) -> io::Result<()> {
         // Another process may have sealed since.
@@ -209,12 +209,12 @@ fn read_key(path: &Path) -> io::Result<[u8; KEY_LENGTH]> {
     })
 }
 
-fn read_seal(file: &File) -> Option<Kept> {
+fn read_seal(file: &File) -> Option<KeptSeal> {
     let mut bytes = [0; SEAL_LENGTH];
     file.read_exact_at(&mut bytes, 0).ok()?;
     let (store, rest) = bytes.split_first_chunk()?;
     let (number, value) = rest.split_first_chunk()?;
-    Some(Kept { store: *store, number: i64::from_le_bytes(*number), value: *value.first_chunk()? })
+    Some(KeptSeal { store: *store, number: i64::from_le_bytes(*number), value: *value.first_chunk()? })
 }
 
 fn private(path: &Path) -> io::Result<File> {
@@ -270,12 +270,12 @@ mod tests {
     fn an_older_seal_never_replaces_a_newer_one() {
         let dir = tempfile::tempdir().unwrap();
         let (custody, store) = (Custody::at(&dir.path().join("state")), dir.path());
-        let seal = |number, value| Kept { store: [1; 16], number, value: [value; 16] };
-        let keep = |seal: Kept| seal.write(&custody.seal_kept_in(store).unwrap()).unwrap();
+        let seal = |number, value| KeptSeal { store: [1; 16], number, value: [value; 16] };
+        let keep = |seal: KeptSeal| seal.write(&custody.seal_kept_in(store).unwrap()).unwrap();
         keep(seal(5, 5));
         keep(seal(4, 4));
         assert_eq!(custody.kept(store), Some(seal(5, 5)));
-        keep(Kept { store: [2; 16], number: 1, value: [1; 16] });
+        keep(KeptSeal { store: [2; 16], number: 1, value: [1; 16] });
         assert_eq!(custody.kept(store).unwrap().store, [2; 16], "another store in the same place");
         custody.forget(store).unwrap();
         assert_eq!(custody.kept(store), None);

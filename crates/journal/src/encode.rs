@@ -5,9 +5,9 @@
 use gadfly_engine::{Input, Step};
 use rusqlite::{Connection, params};
 
-use crate::body::{Pair, Texts};
+use crate::body::{RecordJson, TextDigests};
 use crate::chain::{Chain, Mac, RunHeader};
-use crate::checkpoint::{self, CHUNK, Checkpoint, Sums};
+use crate::checkpoint::{self, CHUNK, Checkpoint, RunSums};
 use crate::codec::{self, LONG_RECORD, MAX_BODY};
 use crate::read::{ReadError, Walker, damaged};
 use crate::record_index::RecordIndex;
@@ -18,14 +18,14 @@ use crate::seal::Seal;
 /// Room for the JSON of a usual record, so that it is not moved while it grows.
 const USUAL_RECORD: usize = 4096;
 
-pub(crate) struct End {
+pub(crate) struct ChunkEnd {
     pub(crate) next: u32,
     link: Mac,
     /// The last long record of the chunk.
     base: Option<Vec<u8>>,
     /// Of the records of the chunk that `next` belongs to.
     kinds: Vec<RecordIndex>,
-    pub(crate) sums: Sums,
+    pub(crate) sums: RunSums,
     /// The outcome that the run's row names.
     stood: Option<String>,
     /// Records at the last seal.
@@ -51,7 +51,7 @@ impl From<std::io::Error> for Unstorable {
     }
 }
 
-impl End {
+impl ChunkEnd {
     /// Of a run that has no records yet.
     pub(crate) fn new(chain: &Chain, run: &RunId, foreign: bool) -> Self {
         let link = chain.start(run);
@@ -60,7 +60,7 @@ impl End {
             link,
             base: None,
             kinds: Vec::new(),
-            sums: Sums::new(run),
+            sums: RunSums::new(run),
             stood: None,
             sealed: 0,
             foreign,
@@ -79,7 +79,7 @@ impl End {
         let (stood, sealed, foreign) = row?;
         let (upto, kinds, sums) = match checkpoint::newest(conn, check, run, number)? {
             Some(found) => found,
-            None => (0, Vec::new(), Sums::new(run)),
+            None => (0, Vec::new(), RunSums::new(run)),
         };
         let link = Mac::default();
         let mut end = Self { next: upto, link, base: None, kinds, sums, stood, sealed, foreign };
@@ -124,14 +124,14 @@ impl End {
     ) -> Result<Encoded, Unstorable> {
         let seq = self.next;
         let mut bytes = Vec::with_capacity(USUAL_RECORD);
-        serde_json::to_writer(&mut bytes, &Pair { input, step })?;
+        serde_json::to_writer(&mut bytes, &RecordJson { input, step })?;
         if bytes.len() > MAX_BODY {
             return Err(Unstorable::TooLarge(bytes.len()));
         }
         let base = self.base.as_deref().filter(|_| !seq.is_multiple_of(CHUNK));
         let (packed, size) = (codec::pack_record(&bytes, base)?, bytes.len());
         let [brought, made] = &texts;
-        let named = Texts { input: brought.as_deref(), step: made.as_deref() };
+        let named = TextDigests { input: brought.as_deref(), step: made.as_deref() };
         let Chained { link, standing, checkpoint } = self.chain(chain, input, step, named, size, &packed)?;
         if size >= LONG_RECORD {
             self.base = Some(bytes);
@@ -145,7 +145,7 @@ impl End {
         chain: &Chain,
         input: &Input,
         step: &Step,
-        texts: Texts<'_>,
+        texts: TextDigests<'_>,
         size: usize,
         packed: &[u8],
     ) -> Result<Chained, Unstorable> {
@@ -160,7 +160,7 @@ impl End {
         Ok(Chained { link: self.link, standing, checkpoint })
     }
 
-    fn standing(&mut self, chain: &Chain, begins: bool, seals: bool) -> Row {
+    fn standing(&mut self, chain: &Chain, begins: bool, seals: bool) -> RunRowUpdate {
         let summary = &self.sums.summary;
         let seal = seals.then(|| Seal {
             about: chain.sealed(&summary.run, Some(&self.link)),
@@ -180,19 +180,19 @@ impl End {
             ended: summary.ended,
         };
         let proof = chain.row(&summary.run, &standing);
-        Row { begins, standing, proof, seal }
+        RunRowUpdate { begins, standing, proof, seal }
     }
 }
 
 /// A run's row, where it has to be written.
-pub(crate) struct Row {
+pub(crate) struct RunRowUpdate {
     begins: bool,
     standing: RunHeader,
     proof: Mac,
     pub(crate) seal: Option<Seal>,
 }
 
-impl Row {
+impl RunRowUpdate {
     /// The row of a run that begins; none if there is such a run.
     pub(crate) fn begin(
         &self,
@@ -253,7 +253,7 @@ impl Row {
 /// What chaining a record gave.
 pub(crate) struct Chained {
     pub(crate) link: Mac,
-    standing: Option<Row>,
+    standing: Option<RunRowUpdate>,
     checkpoint: Option<Checkpoint>,
 }
 
@@ -277,7 +277,7 @@ pub(crate) struct Encoded {
     texts: [Option<Vec<u8>>; 2],
     size: usize,
     body: Vec<u8>,
-    pub(crate) standing: Option<Row>,
+    pub(crate) standing: Option<RunRowUpdate>,
     checkpoint: Option<Checkpoint>,
 }
 

@@ -12,7 +12,7 @@ use std::sync::mpsc::sync_channel;
 
 use rusqlite::{Connection, OptionalExtension, params};
 
-use crate::body::{self, Texts};
+use crate::body::{self, TextDigests};
 use crate::chain::Chain;
 use crate::checkpoint;
 use crate::journal::Journal;
@@ -26,7 +26,7 @@ use crate::store_error::{StoreError, failure};
 
 /// What to forget.
 #[derive(Clone, Debug)]
-pub struct Gc {
+pub struct GcOptions {
     /// Only runs last touched before this, in milliseconds since 1970.
     pub before_ms: u64,
     /// Keep runs that can be resumed (waiting, unverified, interrupted, …), whatever their age.
@@ -35,7 +35,7 @@ pub struct Gc {
     pub dry_run: bool,
 }
 
-impl Default for Gc {
+impl Default for GcOptions {
     fn default() -> Self {
         Self { before_ms: 0, keep_parked: true, dry_run: true }
     }
@@ -91,7 +91,7 @@ impl Journal {
 
     /// Forgets ended runs and every text without a run, then gives the space back. `clear` takes a run's
     /// folder away.
-    pub fn gc(&self, what: &Gc, clear: impl Fn(&Path)) -> Result<GcReport, RemoveError> {
+    pub fn gc(&self, what: &GcOptions, clear: impl Fn(&Path)) -> Result<GcReport, RemoveError> {
         let chain = self.own_chain()?.clone();
         let (gc, locks) = (what.clone(), self.inner.lock.dir().to_owned());
         let dry_run = gc.dry_run;
@@ -180,7 +180,7 @@ failure!(Collected);
 fn collect(
     conn: &Connection,
     chain: &Chain,
-    gc: &Gc,
+    gc: &GcOptions,
     live: &HashSet<String>,
 ) -> Result<GcReport, StoreError> {
     let sql =
@@ -219,7 +219,7 @@ fn sweep(conn: &Connection, report: &mut GcReport) -> rusqlite::Result<()> {
     let mut rows = conn.prepare("SELECT input_texts, step_texts FROM records")?;
     let mut rows = rows.query([])?;
     while let Some(row) = rows.next()? {
-        let texts = Texts::read(row, 0, 1)?;
+        let texts = TextDigests::read(row, 0, 1)?;
         for digest in body::split(texts.input).chain(body::split(texts.step)) {
             note.execute([digest.as_bytes()])?;
         }

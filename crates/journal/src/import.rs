@@ -12,7 +12,7 @@ use rusqlite::Connection;
 use crate::body::joined;
 use crate::chain::Chain;
 use crate::codec::{self, MAX_BODY};
-use crate::encode::{End, Unstorable};
+use crate::encode::{ChunkEnd, Unstorable};
 use crate::journal::Journal;
 use crate::origin::Foreign;
 use crate::read::{self, ReadError, Record};
@@ -88,7 +88,7 @@ impl Journal {
     ) -> Result<Imported, ImportError> {
         let chain = self.own_chain()?.clone();
         let spool = Spool::of(self.dir(), from, max_file)?;
-        let mut checked = Checked::default();
+        let mut checked = ImportCheck::default();
         let run = lines(spool.reader()?, max_unpacked, |line| checked.line(line))?;
         let signatures: Vec<Signature> = checked.signature.into_iter().collect();
         let signed_by = signed_by(&signatures, signers).map_err(ImportError::NotSigned)?;
@@ -209,13 +209,13 @@ fn lines(
 
 /// The first reading: every text has its digest, every record has its texts.
 #[derive(Default)]
-struct Checked {
+struct ImportCheck {
     known: HashSet<Digest>,
     checksum: Option<Checksum>,
     signature: Option<Signature>,
 }
 
-impl Checked {
+impl ImportCheck {
     fn line(&mut self, line: OwnedLine) -> Result<(), ImportError> {
         match line {
             OwnedLine::Text { digest, body } => {
@@ -255,7 +255,7 @@ fn insert(
     max_unpacked: u64,
     mut follow: impl FnMut(&Record) -> Result<(), String>,
 ) -> Result<(), ImportError> {
-    let mut end = End::new(chain, run, true);
+    let mut end = ChunkEnd::new(chain, run, true);
     let (mut number, mut texts) = (0, Vec::new());
     lines(file, max_unpacked, |line| {
         match line {

@@ -17,10 +17,10 @@ use crate::inbox::Poller;
 use crate::lock::ProcessLock;
 use crate::origin::Identity;
 use crate::run_id::RunId;
-use crate::schema::{self, OpenError, Use};
+use crate::schema::{self, ConnectionUse, OpenError};
 use crate::store_error::{Failure, StoreError};
 use crate::text_cache::TextCache;
-use crate::writer::{Entry, Keeper, Task, Writer};
+use crate::writer::{Keeper, TransactionPart, WriteTask, Writer};
 
 const READERS_KEPT: usize = 4;
 /// What a project's own store is called.
@@ -31,10 +31,10 @@ const SETUP_PAUSE: Duration = Duration::from_millis(50);
 /// A store of runs. Cheap to clone; the last clone to go closes it.
 #[derive(Clone)]
 pub struct Journal {
-    pub(crate) inner: Arc<Inner>,
+    pub(crate) inner: Arc<JournalInner>,
 }
 
-pub(crate) struct Inner {
+pub(crate) struct JournalInner {
     dir: PathBuf,
     journal: PathBuf,
     inbox: PathBuf,
@@ -66,7 +66,7 @@ impl Journal {
     /// Opens the journal in `dir` and makes it if it is not there.
     pub fn open_in(dir: &Path, custody: &Custody) -> Result<Self, OpenError> {
         no_links(dir)?;
-        let file = dir.join(schema::File::Journal.name());
+        let file = dir.join(schema::DatabaseFile::Journal.name());
         if is_emptied(dir, &file, custody) {
             return Err(OpenError::Gone(file));
         }
@@ -80,10 +80,10 @@ impl Journal {
         }
         // Two processes that make the same journal at once would trip over each other.
         let _setup = setup_lock(&locks.join("setup.lock"))?;
-        schema::prepare(&file, schema::File::Journal, custody)?;
-        let inbox = dir.join(schema::File::Inbox.name());
+        schema::prepare(&file, schema::DatabaseFile::Journal, custody)?;
+        let inbox = dir.join(schema::DatabaseFile::Inbox.name());
         if inbox.exists() {
-            schema::prepare(&inbox, schema::File::Inbox, custody)?;
+            schema::prepare(&inbox, schema::DatabaseFile::Inbox, custody)?;
         }
         Self::over(dir, custody)
     }
@@ -96,7 +96,7 @@ impl Journal {
     /// Opens a journal that must be there already. Nothing is written, so that it may lie on a disk that cannot be.
     pub fn open_existing_in(dir: &Path, custody: &Custody) -> Result<Self, OpenError> {
         no_links(dir)?;
-        let file = dir.join(schema::File::Journal.name());
+        let file = dir.join(schema::DatabaseFile::Journal.name());
         if is_emptied(dir, &file, custody) {
             return Err(OpenError::Gone(file));
         }
@@ -106,22 +106,22 @@ impl Journal {
             Err(e) if e.kind() != io::ErrorKind::NotFound => return Err(folder(dir, &e)),
             Err(_) => return Err(OpenError::Missing(dir.into())),
         }
-        schema::check(&file, schema::File::Journal)?;
-        let inbox = dir.join(schema::File::Inbox.name());
+        schema::check(&file, schema::DatabaseFile::Journal)?;
+        let inbox = dir.join(schema::DatabaseFile::Inbox.name());
         if inbox.exists() {
-            schema::check(&inbox, schema::File::Inbox)?;
+            schema::check(&inbox, schema::DatabaseFile::Inbox)?;
         }
         Self::over(dir, custody)
     }
 
     fn over(dir: &Path, custody: &Custody) -> Result<Self, OpenError> {
-        let journal = dir.join(schema::File::Journal.name());
+        let journal = dir.join(schema::DatabaseFile::Journal.name());
         let store = |source| OpenError::Store { path: journal.clone(), source };
-        let conn = schema::connect(&journal, Use::Read).map_err(store)?;
+        let conn = schema::connect(&journal, ConnectionUse::Read).map_err(store)?;
         let identity = Identity::of(&conn, dir, custody).map_err(|e| store(e.into()))?;
-        let inner = Inner {
+        let inner = JournalInner {
             dir: dir.into(),
-            inbox: dir.join(schema::File::Inbox.name()),
+            inbox: dir.join(schema::DatabaseFile::Inbox.name()),
             custody: custody.clone(),
             work: custody.work_of(dir),
             identity,
@@ -181,11 +181,11 @@ impl Journal {
         let store = |source| OpenError::Store { path: path.clone(), source };
         if make {
             let _setup = setup_lock(&self.inner.dir.join("locks").join("setup.lock"))?;
-            schema::prepare(path, schema::File::Inbox, &self.inner.custody)?;
+            schema::prepare(path, schema::DatabaseFile::Inbox, &self.inner.custody)?;
         } else if !path.exists() {
             return Ok(None);
         }
-        schema::connect(path, Use::Inbox).map(Some).map_err(store)
+        schema::connect(path, ConnectionUse::Inbox).map(Some).map_err(store)
     }
 
     /// Runs a query. The connection holds no transaction before or after it.
@@ -196,7 +196,7 @@ impl Journal {
         let kept = locked(&self.inner.readers).pop();
         let conn = match kept {
             Some(conn) => conn,
-            None => schema::connect(&self.inner.journal, Use::Read).map_err(E::from)?,
+            None => schema::connect(&self.inner.journal, ConnectionUse::Read).map_err(E::from)?,
         };
         let result = query(&conn);
         let mut readers = locked(&self.inner.readers);
@@ -228,10 +228,10 @@ impl Journal {
         W: FnOnce(&Connection) -> Result<T, E> + Send + 'static,
         D: FnOnce(Result<T, E>) + Send + 'static,
     {
-        self.submit_entry(Box::new(Task { bytes, work: Some(work), result: None, done }));
+        self.submit_entry(Box::new(WriteTask { bytes, work: Some(work), result: None, done }));
     }
 
-    pub(crate) fn submit_entry(&self, entry: Box<dyn Entry>) {
+    pub(crate) fn submit_entry(&self, entry: Box<dyn TransactionPart>) {
         match self.writer() {
             Ok(writer) => writer.submit(entry),
             Err(cause) => entry.finish(Err(&cause)),

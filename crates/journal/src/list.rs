@@ -35,7 +35,7 @@ impl Default for ListFilter {
 
 /// Where a list was left off: the last run of it.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Place {
+pub struct ListCursor {
     pub created_ms: u64,
     pub run: RunId,
 }
@@ -64,11 +64,11 @@ impl Journal {
 
     /// The runs that come after `than` in the list: a run that begins meanwhile moves none of them, and none
     /// before them is walked. `filter.offset` counts from there.
-    pub fn list_older(&self, filter: &ListFilter, than: &Place) -> Result<Vec<Summary>, ReadError> {
+    pub fn list_older(&self, filter: &ListFilter, than: &ListCursor) -> Result<Vec<Summary>, ReadError> {
         self.listed(filter, Some(than))
     }
 
-    fn listed(&self, filter: &ListFilter, than: Option<&Place>) -> Result<Vec<Summary>, ReadError> {
+    fn listed(&self, filter: &ListFilter, than: Option<&ListCursor>) -> Result<Vec<Summary>, ReadError> {
         let live = lock::live(self.inner.lock.dir());
         let (sql, values) = query(filter, than, &live);
         self.read(|conn| {
@@ -120,7 +120,7 @@ fn starting_with(conn: &Connection, prefix: &str) -> Result<Vec<RunId>, FindErro
 }
 
 /// The statement for a filter. Everything it tests is in the index it walks.
-fn query(filter: &ListFilter, than: Option<&Place>, live: &HashSet<String>) -> (String, Vec<Value>) {
+fn query(filter: &ListFilter, than: Option<&ListCursor>, live: &HashSet<String>) -> (String, Vec<Value>) {
     let mut values: Vec<Value> = Vec::new();
     let mut tests = Vec::new();
     let owned = |values: &mut Vec<Value>| {
@@ -173,8 +173,8 @@ mod tests {
     fn plan(sql: &str, values: Vec<Value>) -> String {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("journal.db");
-        schema::prepare(&path, schema::File::Journal, &crate::Custody::none()).unwrap();
-        let conn = schema::connect(&path, schema::Use::Read).unwrap();
+        schema::prepare(&path, schema::DatabaseFile::Journal, &crate::Custody::none()).unwrap();
+        let conn = schema::connect(&path, schema::ConnectionUse::Read).unwrap();
         let mut rows = conn.prepare(&format!("EXPLAIN QUERY PLAN {sql}")).unwrap();
         let lines = rows.query_map(params_from_iter(values), |r| r.get::<_, String>(3)).unwrap();
         lines.map(Result::unwrap).collect::<Vec<_>>().join("\n")
@@ -186,7 +186,7 @@ mod tests {
         for states in [vec![], vec!["running"], vec!["interrupted", "approved"], vec!["halted", "waiting"]] {
             let states = states.into_iter().map(str::to_owned).collect();
             let filter = ListFilter { states, ..ListFilter::default() };
-            let place = Place { created_ms: 7, run: RunId::random().unwrap() };
+            let place = ListCursor { created_ms: 7, run: RunId::random().unwrap() };
             for than in [None, Some(&place)] {
                 let (sql, values) = query(&filter, than, &live);
                 let plan = plan(&sql, values);

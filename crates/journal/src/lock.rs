@@ -16,10 +16,10 @@ const SUFFIX: &str = ".owner";
 /// The lock of this open journal, taken at the first run it owns.
 pub(crate) struct ProcessLock {
     dir: PathBuf,
-    held: Mutex<Option<Held>>,
+    held: Mutex<Option<HeldLock>>,
 }
 
-struct Held {
+struct HeldLock {
     name: String,
     path: PathBuf,
     file: File,
@@ -59,7 +59,7 @@ impl Drop for ProcessLock {
     }
 }
 
-fn take(dir: &Path) -> io::Result<Held> {
+fn take(dir: &Path) -> io::Result<HeldLock> {
     for _ in 0..ATTEMPTS {
         let name = format!("{}-{:016x}{SUFFIX}", std::process::id(), random_u64()?);
         let path = dir.join(&name);
@@ -67,7 +67,7 @@ fn take(dir: &Path) -> io::Result<Held> {
         // Someone sweeping dead locks may hold or have removed the file between these two lines;
         // its name is random, so nobody else makes it again.
         if file.try_lock().is_ok() && path.exists() {
-            return Ok(Held { name, path, file });
+            return Ok(HeldLock { name, path, file });
         }
         let _ = fs::remove_file(&path);
     }

@@ -9,19 +9,19 @@ use rusqlite::Connection;
 use crate::chain::{Chain, Mac};
 use crate::checkpoint;
 use crate::custody::Custody;
-use crate::encode::{End, Unstorable};
+use crate::encode::{ChunkEnd, Unstorable};
 use crate::journal::Journal;
 use crate::lock;
 use crate::origin::Foreign;
 use crate::read::{ReadError, Walker, damaged};
 use crate::run_id::RunId;
-use crate::schema::{self, OpenError, Use};
+use crate::schema::{self, ConnectionUse, OpenError};
 use crate::seal;
 use crate::store_error::{StoreError, failure};
 
 /// What became of a store that a person took.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
-pub struct Taken {
+pub struct TakenStore {
     /// It was this machine's already.
     pub is_own: bool,
     pub runs: u64,
@@ -46,23 +46,24 @@ failure!(TakeError);
 
 impl Journal {
     /// Makes the store in `dir` this machine's.
-    pub fn own(dir: &Path, custody: &Custody) -> Result<Taken, TakeError> {
+    pub fn own(dir: &Path, custody: &Custody) -> Result<TakenStore, TakeError> {
         let journal = Self::open_existing_in(dir, custody)?;
         let Some(foreign) = journal.foreign().cloned() else {
-            return Ok(Taken { is_own: true, ..Taken::default() });
+            return Ok(TakenStore { is_own: true, ..TakenStore::default() });
         };
         drop(journal);
         if !lock::live(&dir.join("locks")).is_empty() {
             return Err(TakeError::Busy);
         }
         let chain = custody.make_chain().map_err(StoreError::from)?;
-        let mut conn = schema::connect(&dir.join(schema::File::Journal.name()), Use::Write)?;
+        let mut conn =
+            schema::connect(&dir.join(schema::DatabaseFile::Journal.name()), ConnectionUse::Write)?;
         let transaction = conn.transaction_with_behavior(rusqlite::TransactionBehavior::Immediate)?;
         let taken = match foreign {
             Foreign::SetBack(_) => recount(&transaction, &chain)?,
             Foreign::MadeElsewhere(_) => {
                 // Whoever made the store may have left answers in it, in a person's name.
-                schema::remove(dir, schema::File::Inbox)?;
+                schema::remove(dir, schema::DatabaseFile::Inbox)?;
                 chain_anew(&transaction, &chain)?
             }
         };
@@ -74,23 +75,23 @@ impl Journal {
 }
 
 /// The runs that are there are the runs there are.
-fn recount(conn: &Connection, chain: &Chain) -> Result<Taken, TakeError> {
+fn recount(conn: &Connection, chain: &Chain) -> Result<TakenStore, TakeError> {
     let runs: i64 = conn.query_row("SELECT count(*) FROM runs WHERE sealed > 0", [], |r| r.get(0))?;
     // Signatures over seals that are gone are over nothing.
     let newest = seal::newest(conn)?.number;
     conn.execute("DELETE FROM signatures WHERE seal > ?1", [newest])?;
     seal::begin(conn, chain, runs)?;
-    Ok(Taken { runs: u64::try_from(runs).unwrap_or(0), ..Taken::default() })
+    Ok(TakenStore { runs: u64::try_from(runs).unwrap_or(0), ..TakenStore::default() })
 }
 
-fn chain_anew(conn: &Connection, chain: &Chain) -> Result<Taken, TakeError> {
+fn chain_anew(conn: &Connection, chain: &Chain) -> Result<TakenStore, TakeError> {
     let mut id: Mac = Mac::default();
     getrandom::fill(&mut id).map_err(|e| StoreError::Io(e.to_string()))?;
     conn.execute_batch(
         "DELETE FROM checkpoints; DELETE FROM seals; DELETE FROM signatures; DELETE FROM store;",
     )?;
     conn.execute("INSERT INTO store VALUES(?1, ?2)", [id, chain.fingerprint()])?;
-    let mut taken = Taken::default();
+    let mut taken = TakenStore::default();
     let mut rows = conn.prepare("SELECT number, id FROM runs ORDER BY number")?;
     let runs = rows.query_map([], |r| Ok((r.get(0)?, r.get::<_, String>(1)?)))?;
     for row in runs.collect::<rusqlite::Result<Vec<(i64, String)>>>()? {
@@ -113,7 +114,7 @@ fn chain_anew(conn: &Connection, chain: &Chain) -> Result<Taken, TakeError> {
 }
 
 fn chain_run(conn: &Connection, chain: &Chain, run: &RunId, number: i64) -> Result<(), ReadError> {
-    let mut end = End::new(chain, run, true);
+    let mut end = ChunkEnd::new(chain, run, true);
     let mut update = conn.prepare_cached("UPDATE records SET link = ?3 WHERE run = ?1 AND seq = ?2")?;
     // What is updated is not what is being walked: links are no part of the index.
     Walker::new(conn, None, run, number, 0)?.each(conn, |walked| {

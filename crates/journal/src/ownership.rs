@@ -7,7 +7,7 @@ use crate::journal::Journal;
 use crate::lock;
 use crate::read::ReadError;
 use crate::run_id::RunId;
-use crate::schema::{self, Use};
+use crate::schema::{self, ConnectionUse};
 use crate::store_error::StoreError;
 
 impl Journal {
@@ -23,7 +23,7 @@ impl Journal {
 
     /// Removes one entry without a record of it: it answers a question that is no longer open.
     pub fn discard_mail(&self, mail: MailId) -> Result<(), StoreError> {
-        let conn = schema::connect(self.inbox_path(), Use::Sweep)?;
+        let conn = schema::connect(self.inbox_path(), ConnectionUse::Sweep)?;
         conn.execute("DELETE FROM mail WHERE id = ?1", [mail.0])?;
         Ok(())
     }

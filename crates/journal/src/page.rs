@@ -11,8 +11,8 @@ use std::collections::BTreeMap;
 
 use gadfly_engine::{Limits, Plan};
 
-use crate::checkpoint::Sums;
-use crate::encode::End;
+use crate::checkpoint::RunSums;
+use crate::encode::ChunkEnd;
 use crate::journal::Journal;
 use crate::lock;
 use crate::meters::Meters;
@@ -21,7 +21,7 @@ use crate::rows::RunRow;
 use crate::run_id::RunId;
 use crate::state::{RunState, Share};
 
-use reader::Reader;
+use reader::PageReader;
 
 /// However much is asked for.
 const MOST_ROUNDS: u32 = 200;
@@ -88,9 +88,9 @@ impl Journal {
         self.read(|conn| {
             let (snapshot, check) = (conn.unchecked_transaction()?, self.check());
             let row = RunRow::find(&snapshot, check, run)?;
-            let end = End::of(&snapshot, check, run, row.number)?;
-            let mut reader = Reader::new(&snapshot, check, run, row.number, &end)?;
-            let (next, Sums { mut summary, meters }) = (end.next, end.sums);
+            let end = ChunkEnd::of(&snapshot, check, run, row.number)?;
+            let mut reader = PageReader::new(&snapshot, check, run, row.number, &end)?;
+            let (next, RunSums { mut summary, meters }) = (end.next, end.sums);
             row.name_state(&mut summary, &live);
             let Meters { limits, models, shares, goal, pipeline, .. } = meters;
             let told = overview::read(&mut reader)?;

@@ -21,15 +21,15 @@ mod state_file;
 mod statement;
 mod trace;
 
-pub use entry::Entry;
-pub use files::{ProjectFiles, StateFiles};
-pub use judges::Judge;
+pub use entry::JournalEntry;
+pub use files::{ProjectFileWriter, StateFiles};
+pub use judges::VerdictJudge;
 pub use learning::{Accepting, Decided, LearnError, Suggested};
-pub use patterns::{Patterns, Promotion};
-pub use receipt::{Base, FoundReceipt, Receipt, RefusedReceipt, Rules, read_receipts};
+pub use patterns::{PatternCounts, Promotion};
+pub use receipt::{Base, FoundReceipt, JudgedBy, Receipt, RefusedReceipt, read_receipts};
 pub use recorded::Recorded;
-pub use state::{AgentState, PROTOCOL, PipelineState, Status};
-pub use text::Zone;
+pub use state::{AgentState, AgentStatus, PROTOCOL, PipelineState};
+pub use text::LocalZone;
 
 use crate::journal::Journal;
 use crate::read::ReadError;
@@ -47,7 +47,7 @@ impl Journal {
 }
 
 /// The trace of a pipeline, as its file has it.
-pub fn trace_of(state: &PipelineState, zone: &Zone) -> String {
+pub fn trace_of(state: &PipelineState, zone: &LocalZone) -> String {
     trace::render(state, zone)
 }
 

@@ -7,7 +7,7 @@ use gadfly_engine::input::InputKind;
 use gadfly_engine::{Digest, Input, Start, Step, Text};
 use rusqlite::{Connection, OptionalExtension, Row, params};
 
-use crate::body::{self, OwnedPair, Texts};
+use crate::body::{self, OwnedPair, TextDigests};
 use crate::chain::{Chain, Mac};
 use crate::checkpoint::CHUNK;
 use crate::codec::{self, LONG_RECORD};
@@ -184,16 +184,16 @@ pub(crate) struct Walker<'a> {
 }
 
 /// A record that a walker came to.
-pub(crate) struct Walked<'a> {
+pub(crate) struct WalkedRecord<'a> {
     run: &'a RunId,
     pub(crate) seq: u32,
-    pub(crate) texts: Texts<'a>,
+    pub(crate) texts: TextDigests<'a>,
     pub(crate) json: &'a [u8],
     /// As it is stored.
     pub(crate) packed: &'a [u8],
 }
 
-impl Walked<'_> {
+impl WalkedRecord<'_> {
     pub(crate) fn pair(&self) -> Result<OwnedPair, ReadError> {
         serde_json::from_slice(self.json).map_err(|e| damaged(self.run, self.seq, e))
     }
@@ -237,7 +237,7 @@ impl<'a> Walker<'a> {
     pub(crate) fn each(
         &mut self,
         conn: &Connection,
-        mut take: impl FnMut(&Walked<'_>) -> Result<(), ReadError>,
+        mut take: impl FnMut(&WalkedRecord<'_>) -> Result<(), ReadError>,
     ) -> Result<(), ReadError> {
         self.some(conn, u32::MAX, |walked| take(walked).map(|()| true))
     }
@@ -247,16 +247,16 @@ impl<'a> Walker<'a> {
         &mut self,
         conn: &Connection,
         limit: u32,
-        mut take: impl FnMut(&Walked<'_>) -> Result<bool, ReadError>,
+        mut take: impl FnMut(&WalkedRecord<'_>) -> Result<bool, ReadError>,
     ) -> Result<(), ReadError> {
         let sql = format!("SELECT {COLUMNS} FROM records WHERE run = ?1 AND seq >= ?2 ORDER BY seq LIMIT ?3");
         let mut rows = conn.prepare_cached(&sql)?;
         let mut rows = rows.query(params![self.number, self.next, limit])?;
         while let Some(row) = rows.next()? {
             let json = self.step(conn, row, true)?;
-            let (seq, texts) = (self.next - 1, Texts::read(row, 2, 3)?);
+            let (seq, texts) = (self.next - 1, TextDigests::read(row, 2, 3)?);
             let packed = row.get_ref(5)?.as_blob().unwrap_or_default();
-            let more = take(&Walked { run: self.run, seq, texts, json: &json, packed })?;
+            let more = take(&WalkedRecord { run: self.run, seq, texts, json: &json, packed })?;
             if json.len() >= LONG_RECORD {
                 self.base = Some(json);
             }
@@ -280,7 +280,7 @@ impl<'a> Walker<'a> {
         let packed = row.get_ref(5)?.as_blob().unwrap_or_default();
         let changed = || damaged(self.run, seq, "it was changed after it was written, or it is damaged");
         let link: Mac = row.get(1).map_err(|_| changed())?;
-        let texts = Texts::read(row, 2, 3)?;
+        let texts = TextDigests::read(row, 2, 3)?;
         let follows = |chain: &Chain| chain.link(&self.before, self.run, seq, texts, size, packed) == link;
         if !self.check.is_none_or(follows) {
             return Err(changed());

@@ -8,7 +8,7 @@ use serde::Deserialize;
 
 use crate::chain::{Chain, Mac, RunHeader};
 use crate::checkpoint;
-use crate::encode::End;
+use crate::encode::ChunkEnd;
 use crate::read::ReadError;
 use crate::run_id::RunId;
 use crate::summary::{INTERRUPTED, RUNNING, Summary};
@@ -68,7 +68,7 @@ impl RunRow {
             Some((upto, _, brief)) if upto == next(conn, self.number)? && upto >= self.standing.sealed => {
                 brief.summary
             }
-            _ => End::of(conn, check, &self.run, self.number)?.sums.summary,
+            _ => ChunkEnd::of(conn, check, &self.run, self.number)?.sums.summary,
         };
         self.name_state(&mut summary, live);
         Ok(summary)

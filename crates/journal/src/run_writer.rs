@@ -10,7 +10,7 @@ use rusqlite::{Connection, OptionalExtension, params};
 use crate::body::digests;
 use crate::chain::Chain;
 use crate::codec::MAX_BODY;
-use crate::encode::{Encoded, End, Unstorable};
+use crate::encode::{ChunkEnd, Encoded, Unstorable};
 use crate::inbox::MailId;
 use crate::journal::{Journal, locked};
 use crate::lock;
@@ -19,7 +19,7 @@ use crate::run_id::RunId;
 use crate::schema::int;
 use crate::store_error::{Failure as _, StoreError, failure};
 use crate::summary::Summary;
-use crate::writer::Entry;
+use crate::writer::TransactionPart;
 
 /// Why a run cannot be taken.
 #[derive(Debug, Clone, thiserror::Error)]
@@ -72,8 +72,8 @@ pub struct RunWriter {
     chain: Chain,
     run: RunId,
     owner: Arc<str>,
-    end: End,
-    place: Arc<Place>,
+    end: ChunkEnd,
+    place: Arc<WriterState>,
     /// Texts this writer has already sent: they are not compressed twice.
     sent: HashSet<Digest>,
     /// Whether there is a row that names us as its owner.
@@ -82,7 +82,7 @@ pub struct RunWriter {
 
 /// What the writer thread learns about a run and its writer has to know.
 #[derive(Default)]
-struct Place {
+struct WriterState {
     /// 0 until the run has a row.
     number: AtomicI64,
     /// A record was not appended, so none after it may be.
@@ -95,7 +95,7 @@ impl Journal {
         let chain = self.own_chain()?.clone();
         let owner: Arc<str> = self.inner.lock.name().map_err(StoreError::from)?.into();
         self.hold(&run, &owner)?;
-        let end = End::new(&chain, &run, false);
+        let end = ChunkEnd::new(&chain, &run, false);
         let (journal, place) = (self.clone(), Arc::default());
         Ok(RunWriter { journal, chain, run, owner, end, place, sent: HashSet::new(), owned: false })
     }
@@ -112,14 +112,14 @@ impl Journal {
         self.hold(run, &owner)?;
         let (id, ours, dir) = (run.clone(), Arc::clone(&owner), self.inner.lock.dir().to_owned());
         let taken = self.write(move |conn| take(conn, &id, &ours, &dir)).and_then(|number| {
-            let end = self.read(|conn| End::of(conn, self.check(), run, number));
+            let end = self.read(|conn| ChunkEnd::of(conn, self.check(), run, number));
             Ok((number, end.map_err(|e| ClaimError::Damaged { run: run.clone(), message: e.to_string() })?))
         });
         match taken {
             Ok((number, end)) => {
                 // Mail that came while nobody owned the run must be seen by the next poll.
                 locked(&self.inner.poller).forget();
-                let place = Arc::new(Place { number: number.into(), broken: false.into() });
+                let place = Arc::new(WriterState { number: number.into(), broken: false.into() });
                 let (journal, run, sent) = (self.clone(), run.clone(), HashSet::new());
                 Ok(RunWriter { journal, chain, run, owner, end, place, sent, owned: true })
             }
@@ -235,7 +235,12 @@ impl RunWriter {
         self.journal.submit(0, release, move |_: Result<(), StoreError>| done());
     }
 
-    fn encode(&mut self, input: &Input, step: &Step, mail: Option<MailId>) -> Result<Row, AppendError> {
+    fn encode(
+        &mut self,
+        input: &Input,
+        step: &Step,
+        mail: Option<MailId>,
+    ) -> Result<EncodedRecord, AppendError> {
         let run = &self.run;
         let too_large = |what, bytes| AppendError::TooLarge { run: run.clone(), what, bytes };
         let encoding = |message| AppendError::Encoding { run: run.clone(), message };
@@ -258,7 +263,7 @@ impl RunWriter {
             }
         }
         let (run, owner, place) = (run.clone(), Arc::clone(&self.owner), Arc::clone(&self.place));
-        Ok(Row { run, owner, place, chain: self.chain.clone(), record, blobs, mail })
+        Ok(EncodedRecord { run, owner, place, chain: self.chain.clone(), record, blobs, mail })
     }
 }
 
@@ -291,17 +296,17 @@ impl Blob {
 }
 
 /// One record, encoded by the caller's thread.
-struct Row {
+struct EncodedRecord {
     run: RunId,
     owner: Arc<str>,
-    place: Arc<Place>,
+    place: Arc<WriterState>,
     chain: Chain,
     record: Encoded,
     blobs: Vec<Blob>,
     mail: Option<MailId>,
 }
 
-impl Row {
+impl EncodedRecord {
     /// Whatever may be refused is refused before anything is written, unless there is mail: nothing has to be taken back.
     fn insert(&self, conn: &Connection) -> Result<(), AppendError> {
         if self.place.broken.load(Ordering::Relaxed) {
@@ -330,12 +335,12 @@ impl Row {
 
 /// A record on its way to the writer thread.
 struct Append<D> {
-    row: Row,
+    row: EncodedRecord,
     refused: Option<AppendError>,
     done: D,
 }
 
-impl<D: FnOnce(Result<(), AppendError>) + Send> Entry for Append<D> {
+impl<D: FnOnce(Result<(), AppendError>) + Send> TransactionPart for Append<D> {
     fn bytes(&self) -> usize {
         self.row.record.bytes() + self.row.blobs.iter().map(|blob| blob.body.len()).sum::<usize>()
     }

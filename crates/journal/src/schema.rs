@@ -94,12 +94,12 @@ pub enum OpenError {
 }
 
 #[derive(Clone, Copy)]
-pub(crate) enum File {
+pub(crate) enum DatabaseFile {
     Journal,
     Inbox,
 }
 
-impl File {
+impl DatabaseFile {
     pub(crate) const fn name(self) -> &'static str {
         match self {
             Self::Journal => "journal.db",
@@ -123,7 +123,7 @@ impl File {
 }
 
 #[derive(Clone, Copy)]
-pub(crate) enum Use {
+pub(crate) enum ConnectionUse {
     Write,
     Read,
     Inbox,
@@ -132,28 +132,28 @@ pub(crate) enum Use {
 }
 
 /// A configured connection to a file that `prepare` or `check` has looked at.
-pub(crate) fn connect(path: &Path, r#use: Use) -> Result<Connection, StoreError> {
+pub(crate) fn connect(path: &Path, r#use: ConnectionUse) -> Result<Connection, StoreError> {
     let conn = match r#use {
-        Use::Read => open_to_read(path)?,
+        ConnectionUse::Read => open_to_read(path)?,
         _ => Connection::open_with_flags(
             path,
             OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX,
         )?,
     };
     let (patience, synchronous) = match r#use {
-        Use::Write => (WRITER_PATIENCE, "FULL"),
-        Use::Read => (READER_PATIENCE, "FULL"),
-        Use::Inbox => (INBOX_PATIENCE, "FULL"),
-        Use::Sweep => (INBOX_PATIENCE, "NORMAL"),
+        ConnectionUse::Write => (WRITER_PATIENCE, "FULL"),
+        ConnectionUse::Read => (READER_PATIENCE, "FULL"),
+        ConnectionUse::Inbox => (INBOX_PATIENCE, "FULL"),
+        ConnectionUse::Sweep => (INBOX_PATIENCE, "NORMAL"),
     };
     conn.busy_timeout(patience)?;
     conn.set_prepared_statement_cache_capacity(STATEMENTS);
     conn.pragma_update(None, "synchronous", synchronous)?;
-    if matches!(r#use, Use::Write) {
+    if matches!(r#use, ConnectionUse::Write) {
         conn.pragma_update(None, "cache_size", -(WRITER_CACHE >> 10))?;
         conn.pragma_update_and_check(None, "wal_autocheckpoint", WAL_LENGTH / PAGE, |_| Ok(()))?;
     }
-    if matches!(r#use, Use::Read) {
+    if matches!(r#use, ConnectionUse::Read) {
         conn.pragma_update(None, "query_only", true)?;
     }
     Ok(conn)
@@ -195,7 +195,7 @@ fn beside(path: &Path, suffix: &str) -> PathBuf {
 }
 
 /// Makes the file if it is new, else checks it. The caller holds the setup lock.
-pub(crate) fn prepare(path: &Path, file: File, custody: &Custody) -> Result<(), OpenError> {
+pub(crate) fn prepare(path: &Path, file: DatabaseFile, custody: &Custody) -> Result<(), OpenError> {
     let store = |source: StoreError| OpenError::Store { path: path.into(), source };
     match fs::symlink_metadata(path) {
         Err(e) if e.kind() == io::ErrorKind::NotFound => make(path, file, custody).map_err(store),
@@ -205,7 +205,7 @@ pub(crate) fn prepare(path: &Path, file: File, custody: &Custody) -> Result<(), 
 }
 
 /// Checks that the file is ours and of the version we know, and writes nothing.
-pub(crate) fn check(path: &Path, file: File) -> Result<(), OpenError> {
+pub(crate) fn check(path: &Path, file: DatabaseFile) -> Result<(), OpenError> {
     match fs::metadata(path) {
         Ok(found) if found.is_file() && found.len() > 0 => {}
         Ok(_) => return Err(OpenError::Gone(path.into())),
@@ -215,7 +215,7 @@ pub(crate) fn check(path: &Path, file: File) -> Result<(), OpenError> {
         StoreError::NotADatabase => OpenError::NotAJournal(path.into()),
         source => OpenError::Store { path: path.into(), source },
     };
-    let conn = connect(path, Use::Read).map_err(refused)?;
+    let conn = connect(path, ConnectionUse::Read).map_err(refused)?;
     let pragma = |name: &str| conn.pragma_query_value(None, name, |r| r.get::<_, i64>(0));
     let pragma = |name: &str| pragma(name).map_err(|e| refused(e.into()));
     if pragma("application_id")? != i64::from(file.mark()) {
@@ -230,7 +230,7 @@ pub(crate) fn check(path: &Path, file: File) -> Result<(), OpenError> {
 
 /// Made beside its place, written to the disk once and then put there: a dozen syncs less than `SQLite`
 /// would need, and whoever looks sees all of it or nothing. The caller holds the setup lock.
-fn make(path: &Path, file: File, custody: &Custody) -> Result<(), StoreError> {
+fn make(path: &Path, file: DatabaseFile, custody: &Custody) -> Result<(), StoreError> {
     let new = path.with_extension("new");
     let left_over = [new.clone(), beside(&new, "-wal"), beside(&new, "-shm"), beside(&new, "-journal")];
     let clear = || left_over.iter().for_each(|file| drop(fs::remove_file(file)));
@@ -274,7 +274,7 @@ fn make(path: &Path, file: File, custody: &Custody) -> Result<(), StoreError> {
 }
 
 /// Removes the file from the store in `dir`, with what `SQLite` keeps beside it.
-pub(crate) fn remove(dir: &Path, file: File) -> Result<(), StoreError> {
+pub(crate) fn remove(dir: &Path, file: DatabaseFile) -> Result<(), StoreError> {
     let path = dir.join(file.name());
     for part in [path.clone(), beside(&path, "-wal"), beside(&path, "-shm"), beside(&path, "-journal")] {
         match fs::remove_file(part) {
@@ -286,7 +286,7 @@ pub(crate) fn remove(dir: &Path, file: File) -> Result<(), StoreError> {
 }
 
 /// Without a write-ahead log until all is in the file, so that every failing write is reported.
-fn create(conn: &Connection, file: File, custody: &Custody) -> Result<(), StoreError> {
+fn create(conn: &Connection, file: DatabaseFile, custody: &Custody) -> Result<(), StoreError> {
     conn.pragma_update(None, "synchronous", "OFF")?;
     conn.pragma_update(None, "page_size", PAGE)?;
     conn.pragma_update(None, "auto_vacuum", "INCREMENTAL")?;
@@ -296,7 +296,7 @@ fn create(conn: &Connection, file: File, custody: &Custody) -> Result<(), StoreE
         file.tables(),
         file.mark()
     ))?;
-    if matches!(file, File::Journal) {
+    if matches!(file, DatabaseFile::Journal) {
         let mut id = [0_u8; 16];
         getrandom::fill(&mut id).map_err(|e| StoreError::Io(e.to_string()))?;
         conn.execute("INSERT INTO store VALUES(?1, ?2)", [id, custody.make_chain()?.fingerprint()])?;

@@ -16,7 +16,7 @@ pub(crate) struct Seal {
 
 /// The newest seal.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
-pub(crate) struct Newest {
+pub(crate) struct NewestSeal {
     pub(crate) number: i64,
     pub(crate) value: Mac,
     /// Runs that were sealed and not removed.
@@ -54,11 +54,11 @@ fn append(conn: &Connection, chain: &Chain, run: i64, about: &Mac, more: i64) ->
     Ok(())
 }
 
-pub(crate) fn newest(conn: &Connection) -> rusqlite::Result<Newest> {
+pub(crate) fn newest(conn: &Connection) -> rusqlite::Result<NewestSeal> {
     let sql = "SELECT number, value, runs FROM seals ORDER BY number DESC LIMIT 1";
     let row = conn
         .prepare_cached(sql)?
-        .query_row([], |r| Ok(Newest { number: r.get(0)?, value: r.get(1)?, runs: r.get(2)? }));
+        .query_row([], |r| Ok(NewestSeal { number: r.get(0)?, value: r.get(1)?, runs: r.get(2)? }));
     Ok(row.optional()?.unwrap_or_default())
 }
 
@@ -72,14 +72,14 @@ pub(crate) fn value(conn: &Connection, number: i64) -> rusqlite::Result<Option<M
 pub(crate) fn first_broken(conn: &Connection, chain: &Chain) -> rusqlite::Result<Option<i64>> {
     let mut rows = conn.prepare("SELECT number, about, runs, value FROM seals ORDER BY number")?;
     let mut rows = rows.query([])?;
-    let mut before = Newest::default();
+    let mut before = NewestSeal::default();
     while let Some(row) = rows.next()? {
         let (number, about, runs): (i64, Mac, i64) = (row.get(0)?, row.get(1)?, row.get(2)?);
         let value: Mac = row.get(3)?;
         if number != before.number + 1 || chain.seal(&before.value, &about, runs) != value {
             return Ok(Some(before.number + 1));
         }
-        before = Newest { number, value, runs };
+        before = NewestSeal { number, value, runs };
     }
     Ok(None)
 }

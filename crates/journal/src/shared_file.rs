@@ -71,7 +71,7 @@ fn write_block_before(
             ours.retain(|known| known != block);
             ours.push(block.to_owned());
             remember(memory, &ours).map_err(fail(memory))?;
-            let staged = Staged::new(&real, &next).map_err(fail(&real))?;
+            let staged = PendingFile::new(&real, &next).map_err(fail(&real))?;
             meanwhile();
             if read(&real)? != current {
                 continue;
@@ -157,7 +157,7 @@ fn remember(memory: &Path, blocks: &[String]) -> io::Result<()> {
     fs::create_dir_all(parent(memory))?;
     let recent = &blocks[blocks.len().saturating_sub(REMEMBERED)..];
     let json = serde_json::to_vec(recent).map_err(io::Error::other)?;
-    Staged::new(memory, &json)?.publish(memory)
+    PendingFile::new(memory, &json)?.publish(memory)
 }
 
 const STAGED: &str = ".gadfly-";
@@ -179,13 +179,13 @@ pub(crate) fn sweep(folder: &Path) {
 }
 
 /// New content beside its target, on disk and not yet in place. Dropped, it is gone.
-struct Staged {
+struct PendingFile {
     path: PathBuf,
     /// Locked for as long as its writer lives: whoever finds it unlocked may take it away.
     _file: File,
 }
 
-impl Staged {
+impl PendingFile {
     fn new(target: &Path, bytes: &[u8]) -> io::Result<Self> {
         let name = format!("{STAGED}{:016x}{STAGED_END}", random_u64()?);
         let path = parent(target).join(name);
@@ -206,7 +206,7 @@ impl Staged {
     }
 }
 
-impl Drop for Staged {
+impl Drop for PendingFile {
     fn drop(&mut self) {
         let _ = fs::remove_file(&self.path);
     }

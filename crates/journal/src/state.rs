@@ -18,10 +18,12 @@ use crate::read::{ReadError, Record};
 use crate::run_id::RunId;
 use crate::summary::Summary;
 
-pub use goal::{Costs, Counts, FolderSeen, GoalState, RailEntry, Share, StepTaken, Used};
+pub use goal::{CapsUsed, Costs, FolderSeen, GoalCounts, GoalState, RailEntry, Share, StepTaken};
 pub(crate) use goal::{GoalMeters, belongs_on_rail, tighter};
 pub use pipeline::{AgentRow, Briefed, PipelineView, RowStatus};
-pub use round::{CriticCount, DeferredItem, Escalation, Moved, RoundState, Route, VerifyState, is_said_in};
+pub use round::{
+    CriticCount, DeferredItem, EscalatedTo, FindingCounts, RoundRoute, RoundState, VerifyState, is_said_in,
+};
 
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct RunState {
@@ -39,14 +41,14 @@ pub struct RunState {
     pub tried: Vec<VerifyState>,
     /// Every question to a person, in order.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub questions: Vec<Asked>,
+    pub questions: Vec<QuestionState>,
     /// What those said who were asked for a decision.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub decisions: Vec<Decision>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub violations: Vec<Violation>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub reports: Vec<Reported>,
+    pub reports: Vec<RoundReport>,
     /// The approved tree is with the user.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub accepted: Option<Accepted>,
@@ -72,7 +74,7 @@ pub struct SavedFile {
 
 /// A question to a person and, once there is one, its answer.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
-pub struct Asked {
+pub struct QuestionState {
     pub effect: EffectId,
     pub question: Question,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -93,7 +95,7 @@ pub struct Violation {
 }
 
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
-pub struct Reported {
+pub struct RoundReport {
     pub round: u32,
     pub name: String,
     pub report: Digest,
@@ -172,17 +174,17 @@ impl RunState {
     }
 
     /// The question that waits for its answer, if there is one.
-    pub fn open_question(&self) -> Option<&Asked> {
+    pub fn open_question(&self) -> Option<&QuestionState> {
         self.questions.iter().rfind(|asked| asked.answer.is_none())
     }
 
     /// A question that waits for its answer.
-    pub fn question(&self, effect: &EffectId) -> Option<&Asked> {
+    pub fn question(&self, effect: &EffectId) -> Option<&QuestionState> {
         self.questions.iter().rfind(|asked| asked.effect == *effect && asked.answer.is_none())
     }
 
     /// Every question that waits for its answer, in the order they were asked.
-    pub fn open_questions(&self) -> impl Iterator<Item = &Asked> {
+    pub fn open_questions(&self) -> impl Iterator<Item = &QuestionState> {
         self.questions.iter().filter(|asked| asked.answer.is_none())
     }
 
@@ -207,7 +209,7 @@ impl RunState {
             self.questions.retain(|asked| asked.effect != *before || asked.answer.is_some());
         }
         let (effect, question) = (effect.id.clone(), question.clone());
-        self.questions.push(Asked { effect, question, answer: None });
+        self.questions.push(QuestionState { effect, question, answer: None });
     }
 
     fn happened(&mut self, node: &NodePath, what: &EventKind) {
@@ -242,11 +244,11 @@ impl RunState {
                 runs.push(ran);
             }
             EventKind::Routed { round, route, because } => {
-                let routed = Route { route: route.clone(), because: because.clone() };
+                let routed = RoundRoute { route: route.clone(), because: because.clone() };
                 self.round(node, *round).routes.push(routed);
             }
             EventKind::Escalated { round, to, because } => {
-                let escalated = Escalation { to: to.clone(), because: because.clone() };
+                let escalated = EscalatedTo { to: to.clone(), because: because.clone() };
                 self.round(node, *round).escalations.push(escalated);
             }
             EventKind::Deferred { round, criterion, reason, by } => {
@@ -271,7 +273,7 @@ impl RunState {
             }
             EventKind::Reported { round, name, report, envelope } => {
                 let (round, name) = (*round, name.clone());
-                self.reports.push(Reported { round, name, report: *report, envelope: *envelope });
+                self.reports.push(RoundReport { round, name, report: *report, envelope: *envelope });
             }
             EventKind::Accepted { paths, commit, merged, kept } => {
                 let accepted = Accepted {

@@ -16,10 +16,10 @@ const KEPT: usize = 64;
 const LONGEST: usize = 16 << 10;
 
 #[derive(Default)]
-pub(crate) struct TextCache(Mutex<Inner>);
+pub(crate) struct TextCache(Mutex<TextCacheInner>);
 
 #[derive(Default)]
-struct Inner {
+struct TextCacheInner {
     /// Seen once: what comes once is not worth keeping.
     seen: HashSet<[u8; 32]>,
     packed: HashMap<[u8; 32], Arc<[u8]>>,

@@ -30,7 +30,7 @@ pub enum ExportError {
 
 #[derive(Serialize)]
 #[serde(rename_all = "snake_case")]
-pub(crate) enum Line<'a> {
+pub(crate) enum ExportLine<'a> {
     Header {
         magic: &'a str,
         format: u32,
@@ -129,17 +129,17 @@ impl Journal {
         out: impl Write,
     ) -> Result<Checksum, ExportError> {
         let mut out = Summed { out, hash: blake3::Hasher::new() };
-        out.line(&Line::Header { magic: MAGIC, format: EXPORT_FORMAT, run })?;
+        out.line(&ExportLine::Header { magic: MAGIC, format: EXPORT_FORMAT, run })?;
         let mut written = HashSet::new();
         let mut records = 0;
         for record in self.replay(run) {
             let record = record?;
             for text in record.input.texts.iter().chain(&record.step.texts) {
                 if written.insert(text.digest()) {
-                    out.line(&Line::Text { digest: text.digest(), body: text.as_str() })?;
+                    out.line(&ExportLine::Text { digest: text.digest(), body: text.as_str() })?;
                 }
             }
-            out.line(&Line::Record {
+            out.line(&ExportLine::Record {
                 seq: record.seq,
                 input: &record.input,
                 step: &record.step,
@@ -149,7 +149,7 @@ impl Journal {
             records += 1;
         }
         let checksum = Digest::from_bytes(*out.hash.finalize().as_bytes());
-        out.line(&Line::Footer { records, checksum, signature: signature.map(Signature::armored) })?;
+        out.line(&ExportLine::Footer { records, checksum, signature: signature.map(Signature::armored) })?;
         Ok(Checksum(checksum))
     }
 }
@@ -160,7 +160,7 @@ struct Summed<W> {
 }
 
 impl<W: Write> Summed<W> {
-    fn line(&mut self, line: &Line<'_>) -> io::Result<()> {
+    fn line(&mut self, line: &ExportLine<'_>) -> io::Result<()> {
         let mut json = serde_json::to_vec(line).map_err(io::Error::other)?;
         json.push(b'\n');
         self.hash.update(&json);

@@ -14,9 +14,9 @@ use std::time::Duration;
 use rusqlite::Connection;
 
 use crate::chain::Mac;
-use crate::custody::{Custody, Kept};
-use crate::schema::{self, Use};
-use crate::seal::{self, Newest};
+use crate::custody::{Custody, KeptSeal};
+use crate::schema::{self, ConnectionUse};
+use crate::seal::{self, NewestSeal};
 use crate::store_error::{Failure, StoreError};
 
 const QUEUE: usize = 1024;
@@ -28,7 +28,7 @@ const BUSY: usize = 4;
 const MOMENT: Duration = Duration::from_millis(1);
 
 /// One caller's part of a transaction.
-pub(crate) trait Entry: Send {
+pub(crate) trait TransactionPart: Send {
     fn bytes(&self) -> usize;
     /// It may write something and then be refused. What refuses before it writes need not be kept apart from others.
     fn may_be_taken_back(&self) -> bool {
@@ -45,14 +45,14 @@ pub(crate) trait Entry: Send {
 }
 
 /// An entry made of a closure that writes and one that is told the result.
-pub(crate) struct Task<T, E, W, D> {
+pub(crate) struct WriteTask<T, E, W, D> {
     pub(crate) bytes: usize,
     pub(crate) work: Option<W>,
     pub(crate) result: Option<Result<T, E>>,
     pub(crate) done: D,
 }
 
-impl<T, E, W, D> Entry for Task<T, E, W, D>
+impl<T, E, W, D> TransactionPart for WriteTask<T, E, W, D>
 where
     T: Send,
     E: Failure,
@@ -82,18 +82,18 @@ where
     }
 }
 
-type Alone = Box<dyn FnOnce(&Connection) + Send>;
+type ExclusiveWork = Box<dyn FnOnce(&Connection) + Send>;
 
-enum Message {
-    Entry(Box<dyn Entry>),
+enum WriterMessage {
+    Entry(Box<dyn TransactionPart>),
     /// Work that may not run inside a transaction.
-    Alone(Alone),
+    Alone(ExclusiveWork),
 }
 
 /// The way to the writer thread.
 pub(crate) struct Writer {
     /// None only while it is being dropped: the thread drains what is queued and ends.
-    queue: Option<SyncSender<Message>>,
+    queue: Option<SyncSender<WriterMessage>>,
     thread: Option<JoinHandle<()>>,
 }
 
@@ -105,7 +105,7 @@ impl Writer {
         mail: Arc<Mutex<Vec<i64>>>,
     ) -> Result<Self, StoreError> {
         #[cfg_attr(not(test), expect(unused_mut, reason = "only what is counted in tests needs it"))]
-        let mut conn = schema::connect(&keeper.journal, Use::Write)?;
+        let mut conn = schema::connect(&keeper.journal, ConnectionUse::Write)?;
         #[cfg(test)]
         conn.trace_v2(rusqlite::trace::TraceEventCodes::SQLITE_TRACE_STMT, Some(crate::budget::count))?;
         keeper.begin()?;
@@ -116,18 +116,18 @@ impl Writer {
         Ok(Self { queue: Some(queue), thread: Some(thread) })
     }
 
-    pub(crate) fn submit(&self, entry: Box<dyn Entry>) {
+    pub(crate) fn submit(&self, entry: Box<dyn TransactionPart>) {
         let Some(queue) = &self.queue else { return entry.finish(Err(&StoreError::Closed)) };
-        if let Err(refused) = queue.send(Message::Entry(entry))
-            && let Message::Entry(entry) = refused.0
+        if let Err(refused) = queue.send(WriterMessage::Entry(entry))
+            && let WriterMessage::Entry(entry) = refused.0
         {
             entry.finish(Err(&StoreError::Closed));
         }
     }
 
-    pub(crate) fn alone(&self, work: Alone) -> Result<(), StoreError> {
+    pub(crate) fn alone(&self, work: ExclusiveWork) -> Result<(), StoreError> {
         let queue = self.queue.as_ref().ok_or(StoreError::Closed)?;
-        queue.send(Message::Alone(work)).map_err(|_| StoreError::Closed)
+        queue.send(WriterMessage::Alone(work)).map_err(|_| StoreError::Closed)
     }
 }
 
@@ -143,18 +143,18 @@ impl Drop for Writer {
     }
 }
 
-fn serve(conn: &Connection, queue: &Receiver<Message>, keeper: &mut Keeper, sweeper: &mut Sweeper) {
-    let mut carried: Option<Message> = None;
+fn serve(conn: &Connection, queue: &Receiver<WriterMessage>, keeper: &mut Keeper, sweeper: &mut Sweeper) {
+    let mut carried: Option<WriterMessage> = None;
     let mut last = 0;
     loop {
         let Some(first) = carried.take().or_else(|| queue.recv().ok()) else { break };
-        let mut batch: Vec<Box<dyn Entry>> = Vec::new();
+        let mut batch: Vec<Box<dyn TransactionPart>> = Vec::new();
         match first {
-            Message::Alone(work) => {
+            WriterMessage::Alone(work) => {
                 work(conn);
                 continue;
             }
-            Message::Entry(entry) => batch.push(entry),
+            WriterMessage::Entry(entry) => batch.push(entry),
         }
         if last >= BUSY {
             thread::sleep(MOMENT);
@@ -162,7 +162,7 @@ fn serve(conn: &Connection, queue: &Receiver<Message>, keeper: &mut Keeper, swee
         let mut bytes = batch.iter().map(|e| e.bytes()).sum::<usize>();
         while batch.len() < BATCH_ENTRIES && bytes < BATCH_BYTES {
             match queue.try_recv() {
-                Ok(Message::Entry(entry)) => {
+                Ok(WriterMessage::Entry(entry)) => {
                     bytes += entry.bytes();
                     batch.push(entry);
                 }
@@ -188,7 +188,11 @@ fn serve(conn: &Connection, queue: &Receiver<Message>, keeper: &mut Keeper, swee
     let _ = conn.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()));
 }
 
-fn commit(conn: &Connection, keeper: &Keeper, batch: &mut [Box<dyn Entry>]) -> Result<(), StoreError> {
+fn commit(
+    conn: &Connection,
+    keeper: &Keeper,
+    batch: &mut [Box<dyn TransactionPart>],
+) -> Result<(), StoreError> {
     let result = (|| {
         execute(conn, "BEGIN IMMEDIATE")?;
         for entry in batch {
@@ -262,7 +266,7 @@ impl Keeper {
         if !self.due || !self.custody.is_kept() {
             return;
         }
-        let Ok(Newest { number, value, .. }) = seal::newest(conn) else { return };
+        let Ok(NewestSeal { number, value, .. }) = seal::newest(conn) else { return };
         if number <= self.kept {
             self.due = false;
             return;
@@ -270,7 +274,7 @@ impl Keeper {
         if self.seal.is_none() {
             self.seal = self.journal.parent().and_then(|dir| self.custody.seal_kept_in(dir));
         }
-        let seal = Kept { store: self.store, number, value };
+        let seal = KeptSeal { store: self.store, number, value };
         if self.seal.as_ref().is_some_and(|file| seal.write(file).is_ok()) {
             (self.kept, self.due) = (number, false);
         }
@@ -296,7 +300,7 @@ impl Sweeper {
             return;
         }
         if self.conn.is_none() {
-            self.conn = schema::connect(&self.inbox, Use::Sweep).ok();
+            self.conn = schema::connect(&self.inbox, ConnectionUse::Sweep).ok();
         }
         if let Some(conn) = &self.conn {
             for id in ids {

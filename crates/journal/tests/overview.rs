@@ -6,7 +6,7 @@ mod sample;
 use std::collections::BTreeMap;
 
 use gadfly_engine::{Outcome, Step, Waiting};
-use gadfly_journal::{Gc, Journal, ListFilter, Mail, MailKind, Place, RunId, Summary};
+use gadfly_journal::{GcOptions, Journal, ListCursor, ListFilter, Mail, MailKind, RunId, Summary};
 use sample::{approved, begin, finished, replied, step};
 
 fn counted(pairs: &[(&str, u64)]) -> BTreeMap<String, u64> {
@@ -36,9 +36,9 @@ fn runs_are_counted_as_they_begin_stop_end_and_go() {
     }
     assert_eq!(listed, now);
     parked.append_and_wait(&replied(2, "y", 6), &step(vec![], Some(approved())), None).unwrap();
-    journal.gc(&Gc { before_ms: 10, keep_parked: false, dry_run: true }, |_| {}).unwrap();
+    journal.gc(&GcOptions { before_ms: 10, keep_parked: false, dry_run: true }, |_| {}).unwrap();
     assert_eq!(journal.counts().unwrap(), counted(&[("approved", 2), ("interrupted", 1)]), "a dry run");
-    journal.gc(&Gc { before_ms: 10, keep_parked: false, dry_run: false }, |_| {}).unwrap();
+    journal.gc(&GcOptions { before_ms: 10, keep_parked: false, dry_run: false }, |_| {}).unwrap();
     assert_eq!(journal.counts().unwrap(), counted(&[]));
 }
 
@@ -66,7 +66,7 @@ fn the_list_goes_on_where_it_was_left_off_whatever_begins_meanwhile() {
     loop {
         finished(&journal, "new", 9);
         let last = seen.last().unwrap();
-        let place = Place { created_ms: last.created_ms, run: last.run.clone() };
+        let place = ListCursor { created_ms: last.created_ms, run: last.run.clone() };
         let more = journal.list_older(&filter, &place).unwrap();
         if more.is_empty() {
             break;
@@ -77,7 +77,7 @@ fn the_list_goes_on_where_it_was_left_off_whatever_begins_meanwhile() {
     assert_eq!(seen, runs);
     // A run that is gone still has its place by time.
     journal.remove(&runs[5], |_| {}).unwrap();
-    let place = Place { created_ms: 3, run: runs[5].clone() };
+    let place = ListCursor { created_ms: 3, run: runs[5].clone() };
     assert_eq!(journal.list_older(&filter, &place).unwrap()[0].run, runs[4]);
 }
 

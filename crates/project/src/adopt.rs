@@ -29,7 +29,7 @@ pub struct Adopted {
     /// In the order they stand in, state files first. Of an agent the last one is the latest.
     pub scores: Vec<AdoptedScore>,
     /// What looks like a score, or like something of ours, and is not taken.
-    pub refused: Vec<Refused>,
+    pub refused: Vec<RefusedItem>,
     /// The files that were read.
     pub read: Vec<PathBuf>,
 }
@@ -48,7 +48,7 @@ pub struct AdoptedScore {
 }
 
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Refused {
+pub struct RefusedItem {
     pub what: String,
     pub why: String,
     pub place: SourceSpan,
@@ -81,7 +81,11 @@ fn text(root: &Path, path: &Path, adopted: &mut Adopted) -> Option<(PathBuf, Str
         Err(FileError::Missing { .. }) => None,
         Err(e) => {
             let place = SourceSpan::new(&shown, "", 0..0);
-            adopted.refused.push(Refused { what: shown.display().to_string(), why: e.to_string(), place });
+            adopted.refused.push(RefusedItem {
+                what: shown.display().to_string(),
+                why: e.to_string(),
+                place,
+            });
             None
         }
     }
@@ -95,7 +99,7 @@ impl Adopted {
     fn refuse(&mut self, what: &str, why: impl Into<String>, place: SourceSpan) {
         if self.refused.len() < MOST {
             let what: String = visible(what).chars().take(200).collect();
-            self.refused.push(Refused { what, why: why.into(), place });
+            self.refused.push(RefusedItem { what, why: why.into(), place });
         }
     }
 
@@ -159,7 +163,7 @@ fn judged_by(critic: &str, registry: Option<&Registry>) -> Option<Vec<String>> {
         let of = critic.strip_suffix("-critic").unwrap_or(critic);
         return known.then(|| vec![of.to_owned()]);
     };
-    let judges = |entry: &&gadfly_engine::pipeline::Entry| {
+    let judges = |entry: &&gadfly_engine::pipeline::RegistryEntry| {
         entry.critic.as_deref().is_some_and(|c| normalised(c) == critic)
             || (entry.judges() && normalised(&entry.agent) == critic)
     };

@@ -29,17 +29,17 @@ use std::path::Path;
 
 use gadfly_engine::budget::Limits;
 
-pub use agent::{AgentConfig, Key, ProcessConfig, Sandbox, System};
+pub use agent::{AgentConfig, Key, ProcessConfig, SandboxChoice, SystemPrompt};
 pub use budget::loop_default;
 pub use commands::CommandsConfig;
 pub use criteria::{CriteriaSetting, CriterionSetting, CriticSetting, is_set};
 pub use endpoint::{BadEndpoint, Endpoint};
 pub use goals::{GoalConfig, GoalOptions, TOOLS, until};
-pub use loops::{AuditOptions, LoopConfig, LoopOptions, RubricSetting, ScoreOptions, Task};
+pub use loops::{AuditOptions, LoopConfig, LoopOptions, RubricSetting, ScoreOptions, TaskSource};
 pub use mcp::McpConfig;
-pub use names::{HOST, Kind, Output, Protocol, vendor_host};
+pub use names::{AgentKind, ArtifactSource, HOST, LoopProtocol, vendor_host};
 pub use overrides::{NO_ZERO, Overrides};
-pub use parse::{Partial, parse};
+pub use parse::{LayerConfig, parse};
 pub use pipeline::{
     DualConfig, GateConfig, HookEvent, HooksConfig, PipelineOptions, ProjectConfig, VerifyConfig,
 };
@@ -48,11 +48,11 @@ pub use telemetry::TelemetryConfig;
 pub use value::{TYPED_TIME, time, typed_time};
 
 use crate::file;
-use crate::place::{Layer, Problem, Source, Sourced, brief, option};
+use crate::place::{ConfigLayer, Problem, Source, Sourced, brief, option};
 use crate::root::Root;
 use crate::suggest;
-use keys::Section;
-use value::Table;
+use keys::ConfigSection;
+use value::ConfigTable;
 
 /// Everything that is configured.
 #[derive(Clone, PartialEq, Debug)]
@@ -67,7 +67,7 @@ pub struct Config {
     pub goals: BTreeMap<String, GoalConfig>,
     /// Caps of a run.
     pub limits: Limits,
-    pub workspace: Workspace,
+    pub workspace: WorkspaceConfig,
     pub commands: CommandsConfig,
     /// Servers that can be used; what is wrong with others is among the problems.
     pub mcp: BTreeMap<String, McpConfig>,
@@ -80,12 +80,12 @@ pub struct Config {
     pub gates: BTreeMap<String, GateConfig>,
     pub signing: SigningConfig,
     pub telemetry: TelemetryConfig,
-    merged: Table,
+    merged: ConfigTable,
 }
 
 /// `[workspace]`: what a worker's own tree gets besides what git knows.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
-pub struct Workspace {
+pub struct WorkspaceConfig {
     pub link: Vec<Sourced<String>>,
     pub copy: Vec<Sourced<String>>,
     pub prepare: Option<Sourced<String>>,
@@ -98,13 +98,15 @@ impl Config {
     pub fn load(root: &Root, user: Option<&Path>) -> (Self, Vec<Problem>) {
         let mut problems = Vec::new();
         let mut layers = Vec::new();
-        let user = user.filter(|path| path.exists()).map(|path| (Layer::User, path));
-        let project = root.config.as_deref().map(|path| (Layer::Project, path));
+        let user = user.filter(|path| path.exists()).map(|path| (ConfigLayer::User, path));
+        let project = root.config.as_deref().map(|path| (ConfigLayer::Project, path));
         for (layer, path) in user.into_iter().chain(project) {
             let dir = path.parent().unwrap_or(&root.dir);
             let text = match layer {
                 // One that came with a repository may be a link to a key, whose lines an error would print.
-                Layer::Project => file::stays_inside(&root.dir, path).and_then(|()| file::read_text(path)),
+                ConfigLayer::Project => {
+                    file::stays_inside(&root.dir, path).and_then(|()| file::read_text(path))
+                }
                 _ => file::read_text(path),
             };
             match text {
@@ -129,12 +131,12 @@ impl Config {
 
     /// Lays layers over each other, the first lowest. The problems are those of the whole, not those of
     /// each layer, which `parse` has given.
-    pub fn from_layers(layers: impl IntoIterator<Item = Partial>) -> (Self, Vec<Problem>) {
-        let bottom = Table::new(Section::Top, Layer::BuiltIn, None);
+    pub fn from_layers(layers: impl IntoIterator<Item = LayerConfig>) -> (Self, Vec<Problem>) {
+        let bottom = ConfigTable::new(ConfigSection::Top, ConfigLayer::BuiltIn, None);
         let mut problems = Vec::new();
         let mut merged = bottom;
-        for Partial(mut high) in layers {
-            if high.layer == Layer::Project {
+        for LayerConfig(mut high) in layers {
+            if high.layer == ConfigLayer::Project {
                 if let Some(named) = high.remove("signing") {
                     problems.push(SigningConfig::withheld(named.place.as_ref()));
                 }
@@ -160,9 +162,9 @@ impl Config {
                 agents.insert(name.to_owned(), agent);
             }
         }
-        let none = Table::new(Section::Defaults, Layer::BuiltIn, None);
+        let none = ConfigTable::new(ConfigSection::Defaults, ConfigLayer::BuiltIn, None);
         let defaults = LoopOptions::read(merged.table("defaults").unwrap_or(&none));
-        let workspace = merged.table("workspace").map(Workspace::read).unwrap_or_default();
+        let workspace = merged.table("workspace").map(WorkspaceConfig::read).unwrap_or_default();
         let limits = merged.table("budget").map(budget::limits).unwrap_or_default();
         let mut mcp = BTreeMap::new();
         for (name, table) in merged.tables("mcp") {
@@ -264,14 +266,14 @@ impl Config {
     }
 
     /// What the project's files say in a loop's or a goal's table, over what they say in `[budget]` for every run.
-    fn with_shared_caps(&self, own: Table) -> Table {
+    fn with_shared_caps(&self, own: ConfigTable) -> ConfigTable {
         let mut shared = self.merged.filtered(|key| key == "budget").of_project();
         shared.section = own.section;
         shared.overlaid(own)
     }
 
     /// What the project's files say in all tables.
-    pub(crate) fn of_project(&self) -> Table {
+    pub(crate) fn of_project(&self) -> ConfigTable {
         self.merged.of_project()
     }
 
@@ -281,14 +283,16 @@ impl Config {
     }
 
     /// The loop's own keys and the flags over the defaults, of which only those count that its protocol knows.
-    fn loop_table(&self, name: Option<&str>, flags: Option<Table>) -> Table {
-        let mut base = Table::new(Section::Loop, Layer::BuiltIn, None);
-        for (key, value) in self.merged.table("defaults").into_iter().flat_map(Table::keys) {
+    fn loop_table(&self, name: Option<&str>, flags: Option<ConfigTable>) -> ConfigTable {
+        let mut base = ConfigTable::new(ConfigSection::Loop, ConfigLayer::BuiltIn, None);
+        for (key, value) in self.merged.table("defaults").into_iter().flat_map(ConfigTable::keys) {
             base.insert(key, value.clone());
         }
         let own = name.and_then(|n| self.merged.tables("loops").find(|(name, _)| *name == n));
-        let mut own =
-            own.map_or_else(|| Table::new(Section::Loop, Layer::BuiltIn, None), |(_, table)| table.clone());
+        let mut own = own.map_or_else(
+            || ConfigTable::new(ConfigSection::Loop, ConfigLayer::BuiltIn, None),
+            |(_, table)| table.clone(),
+        );
         if let Some(flags) = flags {
             own = own.overlaid(flags);
         }
@@ -309,8 +313,8 @@ impl Config {
     }
 }
 
-impl Workspace {
-    fn read(table: &Table) -> Self {
+impl WorkspaceConfig {
+    fn read(table: &ConfigTable) -> Self {
         let list = |key| table.texts(key).map(|l| l.value).unwrap_or_default();
         Self { link: list("link"), copy: list("copy"), prepare: table.text("prepare") }
     }

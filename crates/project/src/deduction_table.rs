@@ -12,16 +12,16 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 use std::path::Path;
 
-use gadfly_engine::deduction::{Gravity, Level, Points, Row, Table, slug};
+use gadfly_engine::deduction::{DeductionRow, DeductionTable, Gravity, Level, Points, slug};
 
 use crate::file;
 use crate::place::{Problem, SourceSpan};
 
 /// What a file says.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Reading {
+pub struct TableReading {
     /// None: the file has no table of deductions.
-    pub table: Option<Table>,
+    pub table: Option<DeductionTable>,
     pub warnings: Vec<Problem>,
 }
 
@@ -32,7 +32,7 @@ const MOST_ROWS: usize = 500;
 
 /// Reads a rubric file; `.toml` as TOML, anything else as Markdown. `section` keeps to what stands under
 /// the heading of that name, as in a file with the rubrics of several critics.
-pub fn read(path: &Path, section: Option<&str>) -> Result<Reading, Vec<Problem>> {
+pub fn read(path: &Path, section: Option<&str>) -> Result<TableReading, Vec<Problem>> {
     let text = file::read_text(path).map_err(|error| vec![Problem::error(format!("rubric: {error}"))])?;
     if path.extension().is_some_and(|e| e.eq_ignore_ascii_case("toml")) {
         from_toml(&text, path)
@@ -41,13 +41,13 @@ pub fn read(path: &Path, section: Option<&str>) -> Result<Reading, Vec<Problem>>
     }
 }
 
-pub fn from_markdown(text: &str, file: &Path, section: Option<&str>) -> Result<Reading, Vec<Problem>> {
+pub fn from_markdown(text: &str, file: &Path, section: Option<&str>) -> Result<TableReading, Vec<Problem>> {
     let mut builder = Builder::new(text, file);
     markdown::read(&mut builder, section);
     builder.finish()
 }
 
-pub fn from_toml(text: &str, file: &Path) -> Result<Reading, Vec<Problem>> {
+pub fn from_toml(text: &str, file: &Path) -> Result<TableReading, Vec<Problem>> {
     let mut builder = Builder::new(text, file);
     settings::read(&mut builder);
     builder.finish()
@@ -57,7 +57,7 @@ pub fn from_toml(text: &str, file: &Path) -> Result<Reading, Vec<Problem>> {
 struct Builder<'a> {
     text: &'a str,
     file: &'a Path,
-    table: Table,
+    table: DeductionTable,
     ids: BTreeSet<String>,
     /// Rows that were stated only by severity: the table has no points of their own for them.
     only_scaled: BTreeSet<String>,
@@ -79,7 +79,7 @@ impl<'a> Builder<'a> {
         Self {
             text,
             file,
-            table: Table::default(),
+            table: DeductionTable::default(),
             ids: BTreeSet::new(),
             only_scaled: BTreeSet::new(),
             problems: Vec::new(),
@@ -125,7 +125,7 @@ impl<'a> Builder<'a> {
         let id = draft.id.unwrap_or_else(|| self.new_id(&draft.text));
         self.ids.insert(id.clone());
         let Draft { category, text, points, .. } = draft;
-        self.table.rows.push(Row { id, category, text, points, at: BTreeMap::new() });
+        self.table.rows.push(DeductionRow { id, category, text, points, at: BTreeMap::new() });
     }
 
     /// A slug of the text, numbered from the second row with that text on.
@@ -154,7 +154,7 @@ impl<'a> Builder<'a> {
         }
     }
 
-    fn finish(mut self) -> Result<Reading, Vec<Problem>> {
+    fn finish(mut self) -> Result<TableReading, Vec<Problem>> {
         for row in self.table.rows.iter_mut().filter(|row| self.only_scaled.contains(&row.id)) {
             fill_gaps(&mut row.at);
         }
@@ -168,14 +168,14 @@ impl<'a> Builder<'a> {
             return Err(self.problems);
         }
         let table = (!self.table.rows.is_empty()).then_some(self.table);
-        Ok(Reading { table, warnings: self.problems })
+        Ok(TableReading { table, warnings: self.problems })
     }
 
     /// In a rubric of severities an issue may be named by its severity alone.
     fn add_general_rows(&mut self) {
         for gravity in Gravity::ALL {
             if self.ids.insert(gravity.name().to_owned()) {
-                self.table.rows.push(Row {
+                self.table.rows.push(DeductionRow {
                     id: gravity.name().to_owned(),
                     category: None,
                     text: format!("Any other {} issue", gravity.name()),

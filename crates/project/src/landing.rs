@@ -84,7 +84,7 @@ const OBEYED_FILES: [&str; 44] = [
 
 /// What the place of a file is.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Kind {
+pub enum LandingKind {
     Ordinary,
     /// Programs run it, or do what it says, by themselves.
     Obeyed,
@@ -94,14 +94,14 @@ pub enum Kind {
 
 /// What lies where this path leads: by its name, and by where links and `..` lead it. Where the project itself lies says
 /// nothing about what is in it.
-pub fn kind(project: &Path, path: &Path) -> Kind {
+pub fn kind(project: &Path, path: &Path) -> LandingKind {
     if is_git(path) {
-        return Kind::Git;
+        return LandingKind::Git;
     }
     let (path, real_path, real_project) = (project.join(path), real(path), real(project));
     let below = |dir: &Path, path: &Path| path.strip_prefix(dir).unwrap_or(path).to_owned();
     let obeyed = names_obeyed(&below(project, &path)) || names_obeyed(&below(&real_project, &real_path));
-    if obeyed { Kind::Obeyed } else { Kind::Ordinary }
+    if obeyed { LandingKind::Obeyed } else { LandingKind::Ordinary }
 }
 
 /// Git's own folder is where this path leads.
@@ -183,7 +183,7 @@ mod tests {
             "a/../.git/x",
             ".git/../.git/config",
         ] {
-            assert_eq!(of(git), Kind::Git, "{git}");
+            assert_eq!(of(git), LandingKind::Git, "{git}");
         }
         for obeyed in [
             ".envrc",
@@ -200,11 +200,11 @@ mod tests {
             ".gitmodules",
             ".bashrc",
         ] {
-            assert_eq!(of(obeyed), Kind::Obeyed, "{obeyed}");
+            assert_eq!(of(obeyed), LandingKind::Obeyed, "{obeyed}");
         }
         for plain in ["paper.md", "git/config", "sub/.hidden.md", ".planning/plan.md", "x.git.md", "a.gitx/b"]
         {
-            assert_eq!(of(plain), Kind::Ordinary, "{plain}");
+            assert_eq!(of(plain), LandingKind::Ordinary, "{plain}");
         }
     }
 
@@ -221,12 +221,12 @@ mod tests {
         link("not-yet/.envrc", "dangling.md");
         link("draft.md", "alias.md");
         for (path, expected) in [
-            ("notes.md", Kind::Git),
-            ("hooks/pre-commit", Kind::Git),
-            ("hooks/../config", Kind::Git),
-            ("sub/further/pre-commit", Kind::Git),
-            ("dangling.md", Kind::Obeyed),
-            ("alias.md", Kind::Ordinary),
+            ("notes.md", LandingKind::Git),
+            ("hooks/pre-commit", LandingKind::Git),
+            ("hooks/../config", LandingKind::Git),
+            ("sub/further/pre-commit", LandingKind::Git),
+            ("dangling.md", LandingKind::Obeyed),
+            ("alias.md", LandingKind::Ordinary),
         ] {
             assert_eq!(kind(dir.path(), &at(path)), expected, "{path}");
         }
@@ -237,9 +237,9 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let project = dir.path().join(".claude/worktrees/one");
         fs::create_dir_all(&project).unwrap();
-        assert_eq!(kind(&project, &project.join("paper.md")), Kind::Ordinary);
-        assert_eq!(kind(&project, &project.join(".envrc")), Kind::Obeyed);
-        assert_eq!(kind(&project, &project.join("../settings.json")), Kind::Obeyed);
+        assert_eq!(kind(&project, &project.join("paper.md")), LandingKind::Ordinary);
+        assert_eq!(kind(&project, &project.join(".envrc")), LandingKind::Obeyed);
+        assert_eq!(kind(&project, &project.join("../settings.json")), LandingKind::Obeyed);
     }
 
     #[test]
@@ -248,9 +248,9 @@ mod tests {
         let bare = dir.path().join("mirror");
         fs::create_dir_all(bare.join("objects")).unwrap();
         fs::create_dir_all(bare.join("refs")).unwrap();
-        assert_eq!(kind(dir.path(), &bare.join("config")), Kind::Ordinary);
+        assert_eq!(kind(dir.path(), &bare.join("config")), LandingKind::Ordinary);
         fs::write(bare.join("HEAD"), "ref: refs/heads/main\n").unwrap();
-        assert_eq!(kind(dir.path(), &bare.join("config")), Kind::Git);
-        assert_eq!(kind(dir.path(), &bare.join("hooks/pre-receive")), Kind::Git);
+        assert_eq!(kind(dir.path(), &bare.join("config")), LandingKind::Git);
+        assert_eq!(kind(dir.path(), &bare.join("hooks/pre-receive")), LandingKind::Git);
     }
 }

@@ -16,18 +16,18 @@ pub mod skills;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
-pub use agents::{AgentFile, Role};
+pub use agents::{AgentFile, AgentRole};
 pub use check::check;
-pub use naming::{Names, ProjectName};
-pub use rules::{Invariant, Learn, Rubric};
+pub use naming::{NameSources, ProjectName};
+pub use rules::{Invariant, LearnedRule, ProjectRubric};
 pub use skills::Skill;
 
 use crate::config::Config;
 use crate::place::{Problem, SourceSpan, brief};
 use crate::registry::{self, RegistryFile};
 use frontmatter::Frontmatter;
-use places::Places;
-use reading::Reader;
+use places::LayoutPaths;
+use reading::LayoutReader;
 
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum Layout {
@@ -79,8 +79,8 @@ pub struct ProjectFiles {
     /// Files with the rubrics of several critics; the first that knows one counts.
     pub rubrics: Vec<Doc>,
     pub invariants: Vec<Invariant>,
-    pub memory: Vec<Learn>,
-    pub names: Names,
+    pub memory: Vec<LearnedRule>,
+    pub names: NameSources,
     /// What had to be guessed, and where.
     pub guessed: Vec<Problem>,
     /// What could not be read, is refused, or is larger than it should be.
@@ -100,7 +100,7 @@ pub struct Doc {
 }
 
 impl Doc {
-    fn read(reader: &mut Reader<'_>, path: &Path) -> Option<Self> {
+    fn read(reader: &mut LayoutReader<'_>, path: &Path) -> Option<Self> {
         let text = reader.text_if_there(path)?;
         let paths = frontmatter::read(&text).list("paths").unwrap_or_default();
         Some(Self { path: path.to_owned(), text, paths })
@@ -133,12 +133,12 @@ pub struct Dual {
 
 /// Reads a project. It never fails: what is wrong is among the problems.
 pub fn read(root: &Path, config: &Config) -> ProjectFiles {
-    let mut reader = Reader::new(root);
+    let mut reader = LayoutReader::new(root);
     let mut guessed = Vec::new();
     let (layout, because) = places::detect(&reader, config);
-    let places = Places::of(layout, &mut reader, config);
+    let places = LayoutPaths::of(layout, &mut reader, config);
     let agents = agents::read_all(&mut reader, &places.agents, &mut guessed);
-    let shelf = skills::Shelf { folder: &places.skills, home: &places.home, agents: &agents };
+    let shelf = skills::SkillFolders { folder: &places.skills, home: &places.home, agents: &agents };
     let skills = skills::read_all(&mut reader, &shelf, &mut guessed);
     let registry = registry_of(&mut reader, &places, config).map(|(path, text)| {
         let mut file = registry::parse(&path, &text);
@@ -153,12 +153,12 @@ pub fn read(root: &Path, config: &Config) -> ProjectFiles {
     let memory: Vec<Doc> = memory.into_iter().filter_map(|path| Doc::read(&mut reader, path)).collect();
     let rubrics = rubrics(&mut reader, &places);
     let own_rubrics = own_rubrics(&mut reader, &places.home);
-    let mut names = Names {
+    let mut names = NameSources {
         configured: config.project.name.as_ref().map(|name| name.value.clone()),
         stated: always
             .iter()
             .find_map(|doc| naming::stated(&doc.text).map(|name| (name, doc.path.display().to_string()))),
-        ..Names::default()
+        ..NameSources::default()
     };
     if let Some(file) = &registry {
         names.folders = naming::folders(&mut reader, &file.registry);
@@ -201,7 +201,7 @@ impl ProjectFiles {
     }
 
     /// A critic's rubric: a file of its own, else its section of a file of rubrics.
-    pub fn rubric_for(&self, critic: &str) -> Option<Rubric> {
+    pub fn rubric_for(&self, critic: &str) -> Option<ProjectRubric> {
         let own = self.own_rubrics.get(critic).map(rules::own_rubric);
         own.or_else(|| self.rubrics.iter().find_map(|doc| rules::section(doc, critic)))
     }
@@ -252,7 +252,11 @@ fn known_agents(agents: &BTreeMap<String, AgentFile>, config: &Config) -> BTreeS
     files.chain(config.agents.keys().cloned()).collect()
 }
 
-fn registry_of(reader: &mut Reader<'_>, places: &Places, config: &Config) -> Option<(PathBuf, String)> {
+fn registry_of(
+    reader: &mut LayoutReader<'_>,
+    places: &LayoutPaths,
+    config: &Config,
+) -> Option<(PathBuf, String)> {
     let path = places.registry.as_ref()?;
     let text = reader.needed_if_there(path);
     if let (None, Some(named)) = (&text, &config.project.registry) {
@@ -263,7 +267,7 @@ fn registry_of(reader: &mut Reader<'_>, places: &Places, config: &Config) -> Opt
 }
 
 /// Every Markdown file of a folder, by name.
-fn docs(reader: &mut Reader<'_>, folder: &Path) -> Vec<Doc> {
+fn docs(reader: &mut LayoutReader<'_>, folder: &Path) -> Vec<Doc> {
     const MOST: usize = 500;
     let entries = reader.entries_if_there(folder).into_iter();
     let files = entries.filter(|e| !e.is_folder && e.name.to_ascii_lowercase().ends_with(".md")).take(MOST);
@@ -271,7 +275,7 @@ fn docs(reader: &mut Reader<'_>, folder: &Path) -> Vec<Doc> {
 }
 
 /// Each text once: `AGENTS.md` is often a link to `CLAUDE.md`, or a copy.
-fn always(reader: &mut Reader<'_>, places: &Places) -> Vec<Doc> {
+fn always(reader: &mut LayoutReader<'_>, places: &LayoutPaths) -> Vec<Doc> {
     let files: Vec<Doc> = places.always.iter().filter_map(|path| Doc::read(reader, path)).collect();
     let rules = places.rules.iter().flat_map(|folder| docs(reader, folder));
     let rules = rules.filter(|doc| Some(&doc.path) != places.registry.as_ref());
@@ -287,7 +291,7 @@ fn always(reader: &mut Reader<'_>, places: &Places) -> Vec<Doc> {
 
 const RUBRICS: &str = "scoring-rubrics.md";
 
-fn rubrics(reader: &mut Reader<'_>, places: &Places) -> Vec<Doc> {
+fn rubrics(reader: &mut LayoutReader<'_>, places: &LayoutPaths) -> Vec<Doc> {
     let mut folders = vec![PathBuf::from("rubrics"), PathBuf::new()];
     folders.extend(places.rules.clone());
     folders.extend(places.references.clone());
@@ -306,7 +310,7 @@ fn rubrics(reader: &mut Reader<'_>, places: &Places) -> Vec<Doc> {
 }
 
 /// `rubrics/NAME.md` and `.toml`, of the root, then of the layout, then ours.
-fn own_rubrics(reader: &mut Reader<'_>, home: &Path) -> BTreeMap<String, Doc> {
+fn own_rubrics(reader: &mut LayoutReader<'_>, home: &Path) -> BTreeMap<String, Doc> {
     const MOST: usize = 2_000;
     let mut found = BTreeMap::new();
     for folder in [PathBuf::from("rubrics"), home.join("rubrics"), PathBuf::from(".gadfly/rubrics")] {

@@ -25,6 +25,6 @@ pub mod tasks;
 pub mod title;
 pub mod trust;
 
-pub use config::{AgentConfig, Config, GoalConfig, Kind, LoopConfig, Overrides, Protocol};
-pub use place::{Layer, Problem, Severity, Source, SourceSpan, Sourced};
+pub use config::{AgentConfig, AgentKind, Config, GoalConfig, LoopConfig, LoopProtocol, Overrides};
+pub use place::{ConfigLayer, Problem, ProblemLevel, Source, SourceSpan, Sourced};
 pub use root::Root;

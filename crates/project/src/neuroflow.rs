@@ -18,7 +18,7 @@ use crate::suggest;
 use crate::trust::TrustEntry;
 use page::Page;
 
-pub use plugin::Words;
+pub use plugin::SourcedText;
 
 /// The folder that makes a project one of neuroflow's.
 pub const FOLDER: &str = ".neuroflow";
@@ -73,15 +73,15 @@ const MOST_CONTEXT: (usize, usize) = (20, 256 * 1024);
 
 /// What the loop of one phase goes by.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Phase {
+pub struct PhaseSpec {
     pub name: String,
     /// From the project's configuration, the flow and the phase's flow, in that order.
     pub rubric: Vec<RubricSource>,
-    pub worker: Part,
-    pub critic: Part,
+    pub worker: PhaseAgent,
+    pub critic: PhaseAgent,
     /// For a worker that is not dedicated to the phase.
     pub skill: Option<Skill>,
-    pub context: Vec<Words>,
+    pub context: Vec<SourcedText>,
     /// Where the approved draft goes: a file, or a folder.
     pub output: Option<PathBuf>,
     /// The log that all loops of the phase share.
@@ -90,7 +90,7 @@ pub struct Phase {
     pub notes: Vec<String>,
 }
 
-impl Phase {
+impl PhaseSpec {
     /// What has to be agreed to before the loop begins: files that say who its agents are.
     pub fn needs_trust(&self) -> Vec<TrustEntry> {
         let parts = [&self.worker, &self.critic].into_iter();
@@ -100,17 +100,17 @@ impl Phase {
 
 /// A part in the loop that the phase wants given to an agent of this name.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
-pub struct Part {
+pub struct PhaseAgent {
     pub agent: Option<String>,
     /// Its file, if there is one.
-    pub words: Option<Words>,
+    pub words: Option<SourcedText>,
 }
 
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Skill {
     /// The phase it was written for: this one, or the closest that has a skill.
     pub phase: String,
-    pub words: Words,
+    pub words: SourcedText,
 }
 
 pub fn is_here(root: &Path) -> bool {
@@ -144,7 +144,7 @@ fn is_name(name: &str) -> bool {
 }
 
 /// Reads a phase. None only with a problem that is an error.
-pub fn phase(root: &Path, name: &str, problems: &mut Vec<Problem>) -> Option<Phase> {
+pub fn phase(root: &Path, name: &str, problems: &mut Vec<Problem>) -> Option<PhaseSpec> {
     if !is_phase(root, name) {
         let help = nearest(root, name).map(|near| format!("did you mean `{near}`?"));
         problems.push(Problem::error(format!("there is no phase `{}`", brief(name))).maybe_help(help));
@@ -175,7 +175,7 @@ pub fn phase(root: &Path, name: &str, problems: &mut Vec<Problem>) -> Option<Pha
     let pages = [phase_flow.as_ref(), flow.as_ref(), config.as_ref()];
     let output = output::of(root, name, pages, &mut notes, problems);
     let dedicated = DEDICATED.iter().find(|(phase, ..)| *phase == name);
-    let mut part = |agent: Option<&str>| Part {
+    let mut part = |agent: Option<&str>| PhaseAgent {
         agent: agent.map(ToOwned::to_owned),
         words: agent.and_then(|agent| plugin::agent(root, agent, problems)),
     };
@@ -188,7 +188,7 @@ pub fn phase(root: &Path, name: &str, problems: &mut Vec<Problem>) -> Option<Pha
     let context = context(root, &own, problems);
     let log = root.join(&own).join(LOG_NAME);
     let name = name.to_owned();
-    problems.iter().skip(known).all(|p| !p.is_error()).then_some(Phase {
+    problems.iter().skip(known).all(|p| !p.is_error()).then_some(PhaseSpec {
         name,
         rubric,
         worker,
@@ -202,7 +202,7 @@ pub fn phase(root: &Path, name: &str, problems: &mut Vec<Problem>) -> Option<Pha
 }
 
 /// The Markdown files of the phase's folder, `flow.md` first; its log is not shown to anybody.
-fn context(root: &Path, own: &Path, problems: &mut Vec<Problem>) -> Vec<Words> {
+fn context(root: &Path, own: &Path, problems: &mut Vec<Problem>) -> Vec<SourcedText> {
     let mut names: Vec<String> = plugin::entries(&root.join(own))
         .into_iter()
         .filter(|n| {
@@ -222,7 +222,7 @@ fn context(root: &Path, own: &Path, problems: &mut Vec<Problem>) -> Vec<Words> {
         }
         bytes += page.text.len();
         let text = page.text.clone();
-        all.push(Words::of(page, text));
+        all.push(SourcedText::of(page, text));
     }
     if !left.is_empty() {
         let message = format!(

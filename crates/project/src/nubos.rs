@@ -14,11 +14,11 @@ use std::path::{Component, Path, PathBuf};
 use crate::config::CriterionSetting;
 use crate::file::{self, FileError};
 use crate::markdown;
-use crate::place::{Layer, Problem, SourceSpan, Sourced, brief, option};
+use crate::place::{ConfigLayer, Problem, SourceSpan, Sourced, brief, option};
 use crate::title;
-use head::Head;
+use head::PageHead;
 
-pub use settings::Settings;
+pub use settings::NubosSettings;
 
 /// The folder that makes a project one of nubos-pilot's.
 pub const FOLDER: &str = ".nubos-pilot";
@@ -34,7 +34,7 @@ const MOST_ITEMS: usize = 200;
 
 /// What an audit of one task goes by.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Task {
+pub struct NubosTask {
     /// `M001-S001-T0001`.
     pub id: String,
     pub title: String,
@@ -48,14 +48,14 @@ pub struct Task {
     pub decisions: Vec<Sourced<String>>,
     /// The slice's UAT and the milestone's context, where they are.
     pub references: Vec<PathBuf>,
-    pub settings: Settings,
+    pub settings: NubosSettings,
     /// What was taken from where, for the person.
     pub notes: Vec<String>,
 }
 
 /// How a task is asked for.
 #[derive(Clone, Copy, Debug)]
-pub struct Asked<'a> {
+pub struct TaskQuery<'a> {
     pub root: &'a Path,
     /// Also one that is done, skipped or parked.
     pub redo: bool,
@@ -88,7 +88,7 @@ pub fn is_module(root: &Path, name: &str) -> bool {
     let plain = !name.is_empty() && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '-' || c == '_');
     let marked = |home: &str| {
         let path = Path::new(home).join(format!("{name}.md"));
-        read(root, &path).ok().is_some_and(|text| Head::read(&text).text("module") == Some("true"))
+        read(root, &path).ok().is_some_and(|text| PageHead::read(&text).text("module") == Some("true"))
     };
     MODULES.contains(&name)
         || (plain && ["agents", ".claude/agents", ".nubos-pilot/agents"].into_iter().any(marked))
@@ -101,7 +101,7 @@ pub fn not_spawnable(name: &str) -> Problem {
 }
 
 /// Reads a task by its id. None only with a problem that is an error.
-pub fn task(asked: Asked<'_>, id: &str, problems: &mut Vec<Problem>) -> Option<Task> {
+pub fn task(asked: TaskQuery<'_>, id: &str, problems: &mut Vec<Problem>) -> Option<NubosTask> {
     if !is_here(asked.root) {
         let message = format!("`{}` is a task of nubos-pilot, and there is no {FOLDER}/ here", brief(id));
         problems.push(Problem::error(message).help("run it in the project's root, or give --task-plan FILE"));
@@ -118,13 +118,18 @@ pub fn task(asked: Asked<'_>, id: &str, problems: &mut Vec<Problem>) -> Option<T
 }
 
 /// Reads a task by its plan, which lies in the project.
-pub fn task_at(asked: Asked<'_>, plan: &Path, problems: &mut Vec<Problem>) -> Option<Task> {
+pub fn task_at(asked: TaskQuery<'_>, plan: &Path, problems: &mut Vec<Problem>) -> Option<NubosTask> {
     let plan = std::path::absolute(plan).unwrap_or_else(|_| plan.to_owned());
     let inner = plan.strip_prefix(asked.root).map(Path::to_owned).unwrap_or(plan);
     planned(asked, None, &inner, problems)
 }
 
-fn planned(asked: Asked<'_>, id: Option<&str>, plan: &Path, problems: &mut Vec<Problem>) -> Option<Task> {
+fn planned(
+    asked: TaskQuery<'_>,
+    id: Option<&str>,
+    plan: &Path,
+    problems: &mut Vec<Problem>,
+) -> Option<NubosTask> {
     let root = asked.root;
     let known = problems.len();
     let text = match read(root, plan) {
@@ -135,7 +140,7 @@ fn planned(asked: Asked<'_>, id: Option<&str>, plan: &Path, problems: &mut Vec<P
             return None;
         }
     };
-    let head = Head::read(&text);
+    let head = PageHead::read(&text);
     let id = identity(id, &head, plan, &text, problems)?;
     status(asked, &id, &head, plan, &text, problems);
     let body = markdown::body(&text);
@@ -148,7 +153,7 @@ fn planned(asked: Asked<'_>, id: Option<&str>, plan: &Path, problems: &mut Vec<P
         );
         problems.push(Problem::error(message).help(help).at(Some(&SourceSpan::new(plan, &text, 0..0))));
     }
-    let around = Around::of(plan, &id);
+    let around = TaskPages::of(plan, &id);
     let (criteria, from) = criteria::of(root, plan, &text, &around, problems);
     let scope = scope(&head, plan, &text, problems);
     let mut notes = Vec::new();
@@ -170,7 +175,7 @@ fn planned(asked: Asked<'_>, id: Option<&str>, plan: &Path, problems: &mut Vec<P
     }
     let settings = settings::read(root, problems);
     let title = title::title(body);
-    let task = Task {
+    let task = NubosTask {
         title,
         text: body.trim().to_owned(),
         plan: plan.to_owned(),
@@ -187,12 +192,12 @@ fn planned(asked: Asked<'_>, id: Option<&str>, plan: &Path, problems: &mut Vec<P
 }
 
 /// The pages around a task's plan.
-struct Around {
+struct TaskPages {
     slice: Option<(PathBuf, String)>,
     milestone: Option<(PathBuf, String)>,
 }
 
-impl Around {
+impl TaskPages {
     /// By the folders the plan lies in, if they are named as the id says.
     fn of(plan: &Path, id: &str) -> Self {
         let up = |n: usize, name: &str| {
@@ -222,7 +227,7 @@ impl Around {
 
 fn identity(
     asked: Option<&str>,
-    head: &Head,
+    head: &PageHead,
     plan: &Path,
     text: &str,
     problems: &mut Vec<Problem>,
@@ -251,7 +256,14 @@ fn identity(
     }
 }
 
-fn status(asked: Asked<'_>, id: &str, head: &Head, plan: &Path, text: &str, problems: &mut Vec<Problem>) {
+fn status(
+    asked: TaskQuery<'_>,
+    id: &str,
+    head: &PageHead,
+    plan: &Path,
+    text: &str,
+    problems: &mut Vec<Problem>,
+) {
     let place = SourceSpan::new(plan, text, head.span("status"));
     let Some(status) = head.text("status") else {
         let message = format!("the plan of {id} has no `status`: it is taken for pending");
@@ -285,13 +297,13 @@ fn verify(plan: &Path, text: &str) -> Vec<Sourced<String>> {
                 continue;
             }
             let place = Some(SourceSpan::new(plan, text, span));
-            commands.push(Sourced { value: tags::decoded(line), layer: Layer::Project, place });
+            commands.push(Sourced { value: tags::decoded(line), layer: ConfigLayer::Project, place });
         }
     }
     commands
 }
 
-fn scope(head: &Head, plan: &Path, text: &str, problems: &mut Vec<Problem>) -> Vec<Sourced<String>> {
+fn scope(head: &PageHead, plan: &Path, text: &str, problems: &mut Vec<Problem>) -> Vec<Sourced<String>> {
     let place = SourceSpan::new(plan, text, head.span("files_modified"));
     let listed = head.list("files_modified");
     if listed.is_empty() {
@@ -305,7 +317,7 @@ fn scope(head: &Head, plan: &Path, text: &str, problems: &mut Vec<Problem>) -> V
         let message = format!("files_modified: `{}` leaves the project", brief(path));
         problems.push(Problem::error(message).at(Some(&place)));
     }
-    let own = |value: String| Sourced { value, layer: Layer::Project, place: Some(place.clone()) };
+    let own = |value: String| Sourced { value, layer: ConfigLayer::Project, place: Some(place.clone()) };
     listed.into_iter().take(MOST_ITEMS).map(own).collect()
 }
 

@@ -11,7 +11,7 @@ use serde::Serialize;
 
 /// Who wrote a value. A later layer wins over an earlier one.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-pub enum Layer {
+pub enum ConfigLayer {
     BuiltIn,
     /// The user's own config file: trusted.
     User,
@@ -24,7 +24,7 @@ pub enum Layer {
 /// A piece of configuration text, with what is needed to point into it.
 #[derive(Clone, Debug)]
 pub struct Source {
-    pub layer: Layer,
+    pub layer: ConfigLayer,
     /// The name shown to people.
     pub file: PathBuf,
     /// What relative paths in it are relative to.
@@ -34,7 +34,7 @@ pub struct Source {
 
 impl Source {
     pub fn new(
-        layer: Layer,
+        layer: ConfigLayer,
         file: impl Into<PathBuf>,
         dir: impl Into<PathBuf>,
         text: impl Into<String>,
@@ -83,7 +83,7 @@ impl fmt::Display for SourceSpan {
 
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Severity {
+pub enum ProblemLevel {
     Warning,
     Error,
 }
@@ -91,7 +91,7 @@ pub enum Severity {
 /// One thing that is wrong, where, and what to do about it.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
 pub struct Problem {
-    pub severity: Severity,
+    pub severity: ProblemLevel,
     pub message: String,
     pub help: Option<String>,
     pub at: Option<SourceSpan>,
@@ -102,15 +102,15 @@ pub struct Problem {
 
 impl Problem {
     pub fn error(message: impl Into<String>) -> Self {
-        Self::new(Severity::Error, &message.into())
+        Self::new(ProblemLevel::Error, &message.into())
     }
 
     pub fn warning(message: impl Into<String>) -> Self {
-        Self::new(Severity::Warning, &message.into())
+        Self::new(ProblemLevel::Warning, &message.into())
     }
 
     /// A key that stands where none belongs is not repeated, whoever is told.
-    fn new(severity: Severity, message: &str) -> Self {
+    fn new(severity: ProblemLevel, message: &str) -> Self {
         let raw = masked(message);
         let message = worded(&raw, flag);
         let unworded = (message != raw).then(|| Box::new([Some(raw), None]));
@@ -154,7 +154,7 @@ impl Problem {
     }
 
     pub fn is_error(&self) -> bool {
-        self.severity == Severity::Error
+        self.severity == ProblemLevel::Error
     }
 }
 
@@ -162,8 +162,8 @@ impl Problem {
 impl fmt::Display for Problem {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let severity = match self.severity {
-            Severity::Warning => "warning",
-            Severity::Error => "error",
+            ProblemLevel::Warning => "warning",
+            ProblemLevel::Error => "error",
         };
         write!(f, "{severity}: {}", self.message)?;
         if let Some(at) = &self.at {
@@ -209,18 +209,18 @@ fn flag(option: &str, value: &str) -> String {
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Sourced<T> {
     pub value: T,
-    pub layer: Layer,
+    pub layer: ConfigLayer,
     /// None for built-in values and flags.
     pub place: Option<SourceSpan>,
 }
 
 impl<T> Sourced<T> {
     pub const fn built_in(value: T) -> Self {
-        Self { value, layer: Layer::BuiltIn, place: None }
+        Self { value, layer: ConfigLayer::BuiltIn, place: None }
     }
 
     pub const fn flag(value: T) -> Self {
-        Self { value, layer: Layer::Flags, place: None }
+        Self { value, layer: ConfigLayer::Flags, place: None }
     }
 
     pub fn map<U>(self, f: impl FnOnce(T) -> U) -> Sourced<U> {

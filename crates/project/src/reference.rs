@@ -3,8 +3,8 @@
 use std::fmt::Write as _;
 use std::time::Duration;
 
-use crate::config::keys::{self, Fixed, Key, Section, Shape, Use};
-use crate::config::{Kind, Output, Protocol};
+use crate::config::keys::{self, ConfigSection, Fixed, Key, KeyScope, Shape};
+use crate::config::{AgentKind, ArtifactSource, LoopProtocol};
 
 const HEAD: &str = "\
 # Every key that gadfly.toml may have. A project needs none of them: everything has a default.
@@ -19,56 +19,56 @@ const HEAD: &str = "\
 ";
 
 /// The tables in the order of the reference, each as it may be headed, and what there is to say of it.
-const TABLES: &[(Section, &str, &str)] = &[
+const TABLES: &[(ConfigSection, &str, &str)] = &[
     (
-        Section::Agent,
+        ConfigSection::Agent,
         "[agents.writer]",
         "Anything that answers a brief: a model behind an API, a program you have, a person. What follows a key in \
          parentheses are the kinds that know it; programs are command and the coding agents, and those are claude-code, \
          codex, gemini, opencode and acp.",
     ),
     (
-        Section::Price,
+        ConfigSection::Price,
         "[agents.writer.price]",
         "What a call costs, in dollars per million tokens. Agents on this machine cost nothing unless it is given.",
     ),
-    (Section::Defaults, "[defaults]", "What every loop starts from: the keys are as in [loops.NAME]."),
+    (ConfigSection::Defaults, "[defaults]", "What every loop starts from: the keys are as in [loops.NAME]."),
     (
-        Section::Loop,
+        ConfigSection::Loop,
         "[loops.abstract]",
         "A loop by its name: `gadfly run abstract`. What follows a key in parentheses are the protocols that know it.",
     ),
     (
-        Section::Goal,
+        ConfigSection::Goal,
         "[goals.fix]",
         "A goal by its name: `gadfly goal fix`. A worker with tools pursues it while a critic watches its steps. It ends \
          when the goal is verified, when the worker gives up with a report, when you end it, or at a cap.",
     ),
     (
-        Section::Budget,
+        ConfigSection::Budget,
         "[budget]",
         "Caps of one run. The same keys are those of [loops.NAME.budget], [goals.NAME.budget] and [agents.NAME.budget].",
     ),
     (
-        Section::Workspace,
+        ConfigSection::Workspace,
         "[workspace]",
         "The folder of a worker that edits files. It begins as a copy of what you see: tracked, changed and new files, \
          without what git ignores. These add to it.",
     ),
     (
-        Section::Commands,
+        ConfigSection::Commands,
         "[commands]",
         "Commands that are no agents: verify commands, prepare, hooks, gates, what a model runs. Only in your own file; a \
          project's has no say in it.",
     ),
     (
-        Section::Mcp,
+        ConfigSection::Mcp,
         "[mcp.tracker]",
         "A server whose tools a goal's worker is offered, by the Model Context Protocol. Only goals that name it in `mcp` \
          use it. Its tools are called NAME__TOOL.",
     ),
     (
-        Section::Project,
+        ConfigSection::Project,
         "[project]",
         "The project as agents see it. Agents, skills, rules and the registry are files of the project; these say where, \
          and what the files do not. Agents known only by their file run on [agents.default], critics on \
@@ -76,36 +76,36 @@ const TABLES: &[(Section, &str, &str)] = &[
          the instructions, [agents.NAME] overrides.",
     ),
     (
-        Section::Verify,
+        ConfigSection::Verify,
         "[verify.coder]",
         "Commands for the files of one agent, in place of `verify` of [project].",
     ),
-    (Section::Pipeline, "[pipeline]", "How `gadfly pipeline` works."),
+    (ConfigSection::Pipeline, "[pipeline]", "How `gadfly pipeline` works."),
     (
-        Section::Dual,
+        ConfigSection::Dual,
         "[[dual]]",
         "A second critic for an agent's work, with another lens; it has to be satisfied, too. One table for each. Default \
          in the claude layout: strategist with coder-critic, coder and writer with strategist-critic, where they are there.",
     ),
     (
-        Section::Hooks,
+        ConfigSection::Hooks,
         "[hooks]",
         "Commands at events: a string or a list. One that does not end with 0 blocks what it stands before; its output is \
          shown. There is a shell.",
     ),
     (
-        Section::Gate,
+        ConfigSection::Gate,
         "[gates.camera-ready]",
         "A gate of your own, or a change of one that is shipped: commit (80), pr (90), submission (95, each 80, complete), \
          exploration (60).",
     ),
     (
-        Section::Signing,
+        ConfigSection::Signing,
         "[signing]",
         "Receipts, the seals of the journal and exports. Has an effect in your own ~/.config/gadfly/gadfly.toml only.",
     ),
     (
-        Section::Telemetry,
+        ConfigSection::Telemetry,
         "[telemetry]",
         "Traces of runs, for a collector of OpenTelemetry. OTEL_EXPORTER_OTLP_ENDPOINT and its relatives in the \
          environment go before what is here.",
@@ -126,9 +126,9 @@ pub fn reference() -> String {
     out
 }
 
-fn row(out: &mut String, key: &Key, section: Section) {
+fn row(out: &mut String, key: &Key, section: ConfigSection) {
     let Some(value) = value(key) else { return };
-    if section != Section::Defaults {
+    if section != ConfigSection::Defaults {
         let mut says = key.says.to_owned();
         if let Shape::OneOf(words) = key.shape {
             says = format!("{says}: {}", words.join(" | "));
@@ -174,22 +174,22 @@ pub fn short(time: Duration) -> String {
 pub fn names(shape: Shape) -> Vec<&'static str> {
     match shape {
         Shape::OneOf(words) => words.to_vec(),
-        Shape::Kind => Kind::ALL.iter().map(|kind| kind.name()).collect(),
-        Shape::Protocol => Protocol::ALL.iter().map(|protocol| protocol.name()).collect(),
-        Shape::Output => Output::ALL.iter().map(|output| output.name()).collect(),
+        Shape::Kind => AgentKind::ALL.iter().map(|kind| kind.name()).collect(),
+        Shape::Protocol => LoopProtocol::ALL.iter().map(|protocol| protocol.name()).collect(),
+        Shape::Output => ArtifactSource::ALL.iter().map(|output| output.name()).collect(),
         _ => Vec::new(),
     }
 }
 
-fn known_to(used: Use) -> String {
+fn known_to(used: KeyScope) -> String {
     let names: Vec<&str> = match used {
-        Use::Always => return String::new(),
+        KeyScope::Always => return String::new(),
         // All but a person, or but persons and scripts, is said where it matters.
-        Use::Kinds(kinds) if kinds.len() > 6 => return String::new(),
-        Use::Kinds(kinds) if kinds.contains(&Kind::Command) => return " (programs)".to_owned(),
-        Use::Kinds(kinds) if kinds.contains(&Kind::Acp) => return " (coding agents)".to_owned(),
-        Use::Kinds(kinds) => kinds.iter().map(|kind| kind.name()).collect(),
-        Use::Protocols(protocols) => protocols.iter().map(|protocol| protocol.name()).collect(),
+        KeyScope::Kinds(kinds) if kinds.len() > 6 => return String::new(),
+        KeyScope::Kinds(kinds) if kinds.contains(&AgentKind::Command) => return " (programs)".to_owned(),
+        KeyScope::Kinds(kinds) if kinds.contains(&AgentKind::Acp) => return " (coding agents)".to_owned(),
+        KeyScope::Kinds(kinds) => kinds.iter().map(|kind| kind.name()).collect(),
+        KeyScope::Protocols(protocols) => protocols.iter().map(|protocol| protocol.name()).collect(),
     };
     format!(" ({})", names.join(", "))
 }
@@ -219,7 +219,7 @@ fn comment(out: &mut String, prose: &str) {
 mod tests {
     use super::*;
     use crate::config::{Config, parse};
-    use crate::place::{Layer, Source};
+    use crate::place::{ConfigLayer, Source};
 
     #[test]
     fn as_it_is_it_sets_nothing() {
@@ -229,8 +229,9 @@ mod tests {
     #[test]
     fn every_option_of_the_table_is_in_it_with_something_to_say() {
         let text = reference();
-        for key in keys::all().filter(|key| value(key).is_some() && key.section != Section::GateCommand) {
-            if key.section != Section::Top {
+        for key in keys::all().filter(|key| value(key).is_some() && key.section != ConfigSection::GateCommand)
+        {
+            if key.section != ConfigSection::Top {
                 assert!(!key.says.is_empty() && !key.says.ends_with('.'), "{:?} {}", key.section, key.name);
                 assert!(text.contains(&format!("\n#{} = ", key.name)), "{:?} {}", key.section, key.name);
             }
@@ -241,9 +242,9 @@ mod tests {
     fn table(key: &Key) -> String {
         let line = format!("{} = {}\n", key.name, value(key).unwrap());
         match (key.section, key.used) {
-            (Section::Agent, used) => {
+            (ConfigSection::Agent, used) => {
                 let kind = match used {
-                    Use::Kinds([first, ..]) => first.name(),
+                    KeyScope::Kinds([first, ..]) => first.name(),
                     _ => "openai",
                 };
                 let more = match kind {
@@ -254,20 +255,20 @@ mod tests {
                 let kind = if key.name == "kind" { String::new() } else { format!("kind = \"{kind}\"\n") };
                 format!("[agents.writer]\n{kind}{more}{line}")
             }
-            (Section::Price, _) => {
+            (ConfigSection::Price, _) => {
                 let other = if key.name == "input" { "output" } else { "input" };
                 let third = if matches!(key.name, "input" | "output") { "" } else { "output = 1.0\n" };
                 format!(
                     "[agents.writer]\nkind = \"openai\"\nmodel = \"m\"\n[agents.writer.price]\n{other} = 1.0\n{third}{line}"
                 )
             }
-            (Section::Loop, Use::Protocols([first, ..])) if key.name != "protocol" => {
+            (ConfigSection::Loop, KeyScope::Protocols([first, ..])) if key.name != "protocol" => {
                 format!("[loops.abstract]\nprotocol = \"{first}\"\n{line}")
             }
-            (Section::Mcp, _) if !matches!(key.name, "command" | "url") => {
+            (ConfigSection::Mcp, _) if !matches!(key.name, "command" | "url") => {
                 format!("[mcp.tracker]\ncommand = [\"x\"]\n{line}")
             }
-            (Section::Dual, _) => {
+            (ConfigSection::Dual, _) => {
                 let others =
                     [("agent", "a"), ("critic", "b")].into_iter().filter(|(name, _)| *name != key.name);
                 let others: Vec<String> =
@@ -275,10 +276,12 @@ mod tests {
                 let others = others.concat();
                 format!("[[dual]]\n{others}{line}")
             }
-            (Section::Verify, _) if key.name == "timeout" => {
+            (ConfigSection::Verify, _) if key.name == "timeout" => {
                 format!("[verify.coder]\ncommands = \"x\"\n{line}")
             }
-            (Section::Gate, _) if key.name != "overall" => format!("[gates.ready]\noverall = 90\n{line}"),
+            (ConfigSection::Gate, _) if key.name != "overall" => {
+                format!("[gates.ready]\noverall = 90\n{line}")
+            }
             (section, _) => {
                 let (_, header, _) = TABLES.iter().find(|(known, ..)| *known == section).unwrap();
                 format!("{header}\n{line}")
@@ -294,15 +297,16 @@ mod tests {
         std::fs::create_dir_all(tmp.path().join(".claude/agents")).unwrap();
         std::fs::write(tmp.path().join(".claude/agents/reviewer.md"), "Review.").unwrap();
         for key in keys::all().filter(|key| value(key).is_some()) {
-            if matches!(key.section, Section::Top | Section::GateCommand) {
+            if matches!(key.section, ConfigSection::Top | ConfigSection::GateCommand) {
                 continue;
             }
             let own = table(key);
             let text = match key.section {
-                Section::Agent | Section::Price | Section::Mcp => own,
+                ConfigSection::Agent | ConfigSection::Price | ConfigSection::Mcp => own,
                 _ => format!("{agents}{own}"),
             };
-            let (partial, problems) = parse(&Source::new(Layer::User, "g.toml", tmp.path(), text.clone()));
+            let (partial, problems) =
+                parse(&Source::new(ConfigLayer::User, "g.toml", tmp.path(), text.clone()));
             assert_eq!(problems, [], "{text}");
             let (_, problems) = Config::from_layers([partial]);
             let wrong: Vec<_> =

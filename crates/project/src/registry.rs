@@ -25,7 +25,7 @@ use std::path::{Path, PathBuf};
 use gadfly_engine::digest::Digest;
 use gadfly_engine::pipeline::Registry;
 
-pub use check::{Known, check, notes};
+pub use check::{CheckContext, check, notes};
 pub use field::Field;
 pub use resolve::{named, resolved};
 
@@ -44,13 +44,13 @@ pub struct RegistryFile {
     /// The name shown to people.
     pub path: PathBuf,
     pub registry: Registry,
-    pub coverage: Coverage,
+    pub coverage: ConditionCoverage,
     /// What is wrong with the text by itself; what is wrong with the graph comes from [`check`].
     pub problems: Vec<Problem>,
     /// Fields that mean nothing here, with their lines.
     pub unknown: Vec<(String, u32)>,
     /// What was read and is nothing a machine could use: `data codebooks` among the products.
-    pub notes: Vec<Note>,
+    pub notes: Vec<RegistryNote>,
     /// It has more agents than are read. Then nothing is told of it but that.
     pub too_many: bool,
     text: String,
@@ -62,12 +62,12 @@ pub struct RegistryFile {
 
 /// How many conditions a machine can check. What stands under a heading with several names is counted once.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub struct Coverage {
+pub struct ConditionCoverage {
     pub checked: usize,
     pub manual: usize,
 }
 
-impl std::fmt::Display for Coverage {
+impl std::fmt::Display for ConditionCoverage {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "{} of {} conditions machine-checked", self.checked, self.checked + self.manual)
     }
@@ -75,7 +75,7 @@ impl std::fmt::Display for Coverage {
 
 /// Worth knowing, and nothing to mend.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Note {
+pub struct RegistryNote {
     pub text: String,
     /// From 1.
     pub line: u32,
@@ -127,7 +127,7 @@ fn place(path: &Path, text: &str, line_starts: &[usize], span: &Range<usize>) ->
 
 /// Reads the text of the file at `path`; the path is only what people are shown.
 pub fn parse(path: &Path, text: &str) -> RegistryFile {
-    let mut reading = Reading::new(path, text);
+    let mut reading = RegistryReader::new(path, text);
     if u64::try_from(text.len()).is_ok_and(|length| length <= file::LARGEST) {
         let sections = section::all(text, &mut reading);
         reading.names = sections.iter().flat_map(entry::people).collect();
@@ -149,7 +149,7 @@ pub fn parse(path: &Path, text: &str) -> RegistryFile {
 }
 
 /// Collects what is read and what is wrong.
-struct Reading<'a> {
+struct RegistryReader<'a> {
     text: &'a str,
     line_starts: Vec<usize>,
     file: RegistryFile,
@@ -160,7 +160,7 @@ struct Reading<'a> {
     unnamed_error: bool,
 }
 
-impl<'a> Reading<'a> {
+impl<'a> RegistryReader<'a> {
     fn new(path: &Path, text: &'a str) -> Self {
         let breaks = text.bytes().enumerate().filter(|(_, byte)| *byte == b'\n').map(|(at, _)| at + 1);
         Self {
@@ -209,7 +209,7 @@ impl<'a> Reading<'a> {
     fn note(&mut self, text: &str, at: usize) {
         let line = self.line(at);
         if !text.is_empty() && self.file.notes.len() < MOST_CONDITIONS {
-            self.file.notes.push(Note { text: text.to_owned(), line });
+            self.file.notes.push(RegistryNote { text: text.to_owned(), line });
         }
     }
 

@@ -8,7 +8,7 @@ use gadfly_engine::text::Text;
 use crate::config::RubricSetting;
 use crate::file;
 use crate::markdown;
-use crate::place::{Layer, Problem, SourceSpan, Sourced, brief, option};
+use crate::place::{ConfigLayer, Problem, SourceSpan, Sourced, brief, option};
 
 /// Who contributes items; also the order in which they stand.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
@@ -97,7 +97,7 @@ pub fn from_setting(setting: &Sourced<RubricSetting>) -> Result<Vec<Sourced<Stri
 }
 
 /// The items of a Markdown or text file.
-pub fn read(path: &Path, layer: Layer) -> Result<Vec<Sourced<String>>, Problem> {
+pub fn read(path: &Path, layer: ConfigLayer) -> Result<Vec<Sourced<String>>, Problem> {
     let text = file::read_text(path).map_err(|error| Problem::error(format!("rubric: {error}")))?;
     let found = items(&text, path, layer);
     if found.is_empty() {
@@ -109,7 +109,7 @@ pub fn read(path: &Path, layer: Layer) -> Result<Vec<Sourced<String>>, Problem> 
 
 /// Bullets with their continuation lines, and other lines as items of their own. Front matter, headings,
 /// comments, rules and lines that only introduce a list (`The text:`) are no items.
-pub fn items(text: &str, file: &Path, layer: Layer) -> Vec<Sourced<String>> {
+pub fn items(text: &str, file: &Path, layer: ConfigLayer) -> Vec<Sourced<String>> {
     let mut items: Vec<Sourced<String>> = Vec::new();
     let mut open_bullet = false;
     let mut comment = false;
@@ -199,7 +199,7 @@ mod tests {
     use super::*;
 
     fn texts(text: &str) -> Vec<String> {
-        items(text, Path::new("r.md"), Layer::Flags).into_iter().map(|i| i.value).collect()
+        items(text, Path::new("r.md"), ConfigLayer::Flags).into_iter().map(|i| i.value).collect()
     }
 
     fn source(from: Contributor, list: &[&str]) -> RubricSource {
@@ -218,7 +218,7 @@ mod tests {
     #[test]
     fn a_plain_file_gives_its_lines_and_their_places() {
         let text = "at most 150 words\r\n\r\n  no passive voice\r\n";
-        let found = items(text, Path::new("r.txt"), Layer::User);
+        let found = items(text, Path::new("r.txt"), ConfigLayer::User);
         let shown: Vec<_> = found
             .iter()
             .map(|i| (i.value.as_str(), i.place.as_ref().unwrap().line, i.place.as_ref().unwrap().col))
@@ -279,7 +279,7 @@ mod tests {
         let place = SourceSpan::new(Path::new("gadfly.toml"), "rubric = \"at most 150 words\"", 9..28);
         let setting = Sourced {
             value: RubricSetting::File("at most 150 words".into()),
-            layer: Layer::Project,
+            layer: ConfigLayer::Project,
             place: Some(place.clone()),
         };
         let problem = from_setting(&setting).unwrap_err();
@@ -294,7 +294,7 @@ mod tests {
     proptest::proptest! {
         #[test]
         fn no_text_panics_and_every_item_lies_in_the_file(text in "[-*+# 0-9.a-z<!>:ü\n\r\t\u{feff}]{0,60}") {
-            for item in items(&text, Path::new("r.md"), Layer::User) {
+            for item in items(&text, Path::new("r.md"), ConfigLayer::User) {
                 let place = item.place.unwrap();
                 proptest::prop_assert!(text.get(place.span).is_some());
                 proptest::prop_assert!(!item.value.trim().is_empty());

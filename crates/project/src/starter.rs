@@ -3,14 +3,14 @@
 
 use std::fmt::Write;
 
-use crate::config::Kind;
+use crate::config::AgentKind;
 use crate::place::visible;
 
 /// An agent that `doctor` found.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Found {
+pub struct FoundAgent {
     pub name: String,
-    pub kind: Kind,
+    pub kind: AgentKind,
     /// Whose models it uses; empty if nobody knows.
     pub vendor: String,
     pub base_url: Option<String>,
@@ -29,12 +29,12 @@ const USD_PER_CALL: &str = "0.5";
 
 /// The text of a `gadfly.toml`. The first found agent becomes the worker, the first of another vendor, else of
 /// another address, the critic; with nothing found every line is a comment.
-pub fn starter(found: &[Found]) -> String {
+pub fn starter(found: &[FoundAgent]) -> String {
     let mut out = String::from(
         "# Gadfly: a worker writes, a critic judges, the program keeps the rules.\n\
          # Everything has a default; the configuration reference lists every key.\n",
     );
-    let mut agents: Vec<(String, &Found)> = Vec::new();
+    let mut agents: Vec<(String, &FoundAgent)> = Vec::new();
     for agent in found {
         let mut name = table_name(&agent.name);
         while agents.iter().any(|(taken, _)| *taken == name) {
@@ -58,12 +58,16 @@ pub fn starter(found: &[Found]) -> String {
 }
 
 /// The agent to judge this one's work, and why.
-fn critic_for<'a>(worker: &Found, agents: &'a [(String, &Found)]) -> Option<(&'a String, &'static str)> {
-    let known = |a: &Found| !a.vendor.is_empty() && a.vendor != worker.vendor;
-    let other =
-        |a: &Found| (a.kind, &a.base_url, &a.command) != (worker.kind, &worker.base_url, &worker.command);
+fn critic_for<'a>(
+    worker: &FoundAgent,
+    agents: &'a [(String, &FoundAgent)],
+) -> Option<(&'a String, &'static str)> {
+    let known = |a: &FoundAgent| !a.vendor.is_empty() && a.vendor != worker.vendor;
+    let other = |a: &FoundAgent| {
+        (a.kind, &a.base_url, &a.command) != (worker.kind, &worker.base_url, &worker.command)
+    };
     let found =
-        |wanted: &dyn Fn(&Found) -> bool| agents.iter().find(|(_, a)| wanted(a)).map(|(name, _)| name);
+        |wanted: &dyn Fn(&FoundAgent) -> bool| agents.iter().find(|(_, a)| wanted(a)).map(|(name, _)| name);
     if let Some(name) = found(&|a| known(a) && !worker.vendor.is_empty()) {
         return Some((name, "of another vendor, so it makes other mistakes"));
     }
@@ -74,7 +78,7 @@ fn critic_for<'a>(worker: &Found, agents: &'a [(String, &Found)]) -> Option<(&'a
 }
 
 /// Nobody knows beforehand what a call of it costs.
-const fn is_unpriced(agent: &Found) -> bool {
+const fn is_unpriced(agent: &FoundAgent) -> bool {
     agent.kind.usual_destination().is_some()
 }
 
@@ -95,7 +99,7 @@ const NOTHING_FOUND: &str = "
 # critic = \"critic\"
 ";
 
-fn push_agent(out: &mut String, name: &str, agent: &Found) {
+fn push_agent(out: &mut String, name: &str, agent: &FoundAgent) {
     let why = visible(agent.why.trim());
     let _ = write!(
         out,
@@ -121,14 +125,14 @@ fn push_agent(out: &mut String, name: &str, agent: &Found) {
     }
     // What its kind needs and nobody could find out is left to the user, in a form that parses.
     match agent.kind {
-        Kind::OpenAi | Kind::Anthropic if agent.model.is_none() => {
+        AgentKind::OpenAi | AgentKind::Anthropic if agent.model.is_none() => {
             out.push_str("model = \"CHOOSE-A-MODEL\"\n");
         }
-        Kind::Acp if agent.command.is_empty() => out.push_str("command = [\"gemini\", \"--acp\"]\n"),
-        Kind::Command if agent.command.is_empty() => {
+        AgentKind::Acp if agent.command.is_empty() => out.push_str("command = [\"gemini\", \"--acp\"]\n"),
+        AgentKind::Command if agent.command.is_empty() => {
             out.push_str("command = [\"./critic.sh\"]  # brief on stdin, reply on stdout\n");
         }
-        Kind::Scripted => out.push_str("script = \"replies.toml\"\n"),
+        AgentKind::Scripted => out.push_str("script = \"replies.toml\"\n"),
         _ => {}
     }
 }
@@ -146,17 +150,17 @@ fn table_name(name: &str) -> String {
 mod tests {
     use super::*;
     use crate::config::{Config, parse};
-    use crate::place::{Layer, Problem, Source};
+    use crate::place::{ConfigLayer, Problem, Source};
     use insta::assert_snapshot;
 
     fn found(
         name: &str,
-        kind: Kind,
+        kind: AgentKind,
         base_url: Option<&str>,
         model: Option<&str>,
         key_env: Option<&str>,
-    ) -> Found {
-        Found {
+    ) -> FoundAgent {
+        FoundAgent {
             name: name.into(),
             kind,
             vendor: name.into(),
@@ -170,7 +174,7 @@ mod tests {
     }
 
     fn read(text: &str) -> (Config, Vec<Problem>) {
-        let (partial, mut problems) = parse(&Source::new(Layer::Project, "gadfly.toml", ".", text));
+        let (partial, mut problems) = parse(&Source::new(ConfigLayer::Project, "gadfly.toml", ".", text));
         let (config, more) = Config::from_layers([partial]);
         problems.extend(more);
         (config, problems)
@@ -179,8 +183,8 @@ mod tests {
     #[test]
     fn what_was_found_becomes_a_configuration_without_problems() {
         let text = starter(&[
-            found("local", Kind::OpenAi, Some("http://127.0.0.1:11434/v1"), Some("qwen3"), None),
-            found("claude", Kind::Anthropic, None, Some("claude-sonnet-4-5"), Some("ANTHROPIC_API_KEY")),
+            found("local", AgentKind::OpenAi, Some("http://127.0.0.1:11434/v1"), Some("qwen3"), None),
+            found("claude", AgentKind::Anthropic, None, Some("claude-sonnet-4-5"), Some("ANTHROPIC_API_KEY")),
         ]);
         assert_snapshot!(text, @r#"
         # Gadfly: a worker writes, a critic judges, the program keeps the rules.
@@ -211,10 +215,10 @@ mod tests {
 
     #[test]
     fn a_program_has_its_command_its_variables_and_what_a_call_may_cost() {
-        let mut acp = found("codex-acp", Kind::Acp, None, None, None);
+        let mut acp = found("codex-acp", AgentKind::Acp, None, None, None);
         acp.command = vec!["codex-acp".into(), "it's".into()];
         acp.env = vec!["CODEX_HOME".into()];
-        let mut claude = found("claude-code", Kind::ClaudeCode, None, None, None);
+        let mut claude = found("claude-code", AgentKind::ClaudeCode, None, None, None);
         claude.vendor = "anthropic".into();
         let text = starter(&[claude, acp]);
         let (config, problems) = read(&text);
@@ -228,9 +232,9 @@ mod tests {
 
     #[test]
     fn the_critic_is_of_another_vendor_if_there_is_one() {
-        let of = |name: &str, vendor: &str| Found {
+        let of = |name: &str, vendor: &str| FoundAgent {
             vendor: vendor.into(),
-            ..found(name, Kind::OpenAi, Some(&format!("http://127.0.0.1/{name}")), Some("m"), None)
+            ..found(name, AgentKind::OpenAi, Some(&format!("http://127.0.0.1/{name}")), Some("m"), None)
         };
         for (agents, critic) in [
             (vec![of("a", "x"), of("b", "x"), of("c", "y")], "c"),
@@ -251,17 +255,18 @@ mod tests {
 
     #[test]
     fn hostile_names_and_reasons_cannot_break_out_of_their_line() {
-        let mut bad = found("a]\n[b", Kind::OpenAi, Some("http://127.0.0.1/v1"), Some("m\"\nx = 1"), None);
+        let mut bad =
+            found("a]\n[b", AgentKind::OpenAi, Some("http://127.0.0.1/v1"), Some("m\"\nx = 1"), None);
         bad.why = "x\nkind = \"command\"".into();
         let (config, problems) = read(&starter(&[bad.clone(), bad]));
         assert_eq!(problems, []);
         assert_eq!(config.agents.len(), 2);
-        assert!(config.agents.values().all(|a| a.kind.value == Kind::OpenAi));
+        assert!(config.agents.values().all(|a| a.kind.value == AgentKind::OpenAi));
     }
 
     #[test]
     fn every_kind_can_be_started_with() {
-        for kind in Kind::ALL {
+        for kind in AgentKind::ALL {
             let (config, problems) = read(&starter(&[found("x", kind, None, None, Some("SOME_KEY"))]));
             let errors: Vec<_> = problems.iter().filter(|p| p.is_error()).collect();
             assert!(errors.is_empty(), "{kind}: {errors:?}");

@@ -21,7 +21,7 @@ const LONGEST_ID: usize = 256;
 const MOST_PROBLEMS: usize = 100;
 
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Task {
+pub struct BatchTask {
     pub id: String,
     pub task: String,
     pub rubric: Vec<String>,
@@ -83,7 +83,7 @@ pub struct Tasks<R> {
     ended: bool,
 }
 
-enum Line {
+enum TaskLine {
     Read(Vec<u8>),
     TooLong,
     End,
@@ -94,11 +94,11 @@ impl<R: BufRead> Tasks<R> {
         Self { file: file.into(), reader, longest: LONGEST_LINE, line: 0, offset: 0, ended: false }
     }
 
-    fn located(mut self) -> impl Iterator<Item = Result<(Task, SourceSpan), Problem>> {
+    fn located(mut self) -> impl Iterator<Item = Result<(BatchTask, SourceSpan), Problem>> {
         std::iter::from_fn(move || self.advance())
     }
 
-    fn advance(&mut self) -> Option<Result<(Task, SourceSpan), Problem>> {
+    fn advance(&mut self) -> Option<Result<(BatchTask, SourceSpan), Problem>> {
         while !self.ended {
             let start = self.offset;
             self.line += 1;
@@ -111,15 +111,15 @@ impl<R: BufRead> Tasks<R> {
                 }
             };
             let mut bytes = match line {
-                Line::End => {
+                TaskLine::End => {
                     self.ended = true;
                     return None;
                 }
-                Line::TooLong => {
+                TaskLine::TooLong => {
                     let message = format!("line {} is longer than {} bytes", self.line, self.longest);
                     return Some(Err(Problem::error(message).at(Some(&self.place(start, 0..0)))));
                 }
-                Line::Read(bytes) => bytes,
+                TaskLine::Read(bytes) => bytes,
             };
             let bom = usize::from(self.line == 1 && bytes.starts_with("\u{feff}".as_bytes())) * 3;
             bytes.drain(..bom);
@@ -133,7 +133,7 @@ impl<R: BufRead> Tasks<R> {
     }
 
     /// Up to and including the next newline, holding no more than the longest line.
-    fn read_line(&mut self) -> io::Result<Line> {
+    fn read_line(&mut self) -> io::Result<TaskLine> {
         let mut bytes = Vec::new();
         let mut length = 0_usize;
         loop {
@@ -158,13 +158,13 @@ impl<R: BufRead> Tasks<R> {
             }
         }
         Ok(match length {
-            0 => Line::End,
-            n if n > self.longest => Line::TooLong,
-            _ => Line::Read(bytes),
+            0 => TaskLine::End,
+            n if n > self.longest => TaskLine::TooLong,
+            _ => TaskLine::Read(bytes),
         })
     }
 
-    fn task(&self, bytes: &[u8], place: &SourceSpan) -> Result<Task, Problem> {
+    fn task(&self, bytes: &[u8], place: &SourceSpan) -> Result<BatchTask, Problem> {
         let wrong =
             |message: String| Problem::error(format!("line {}: {message}", self.line)).at(Some(place));
         let example = "{\"id\": \"a1\", \"task\": \"…\", \"rubric\": [\"at most 150 words\"]}";
@@ -216,7 +216,7 @@ impl<R: BufRead> Tasks<R> {
             return Err(wrong("\"rubric\" is empty".into()).help(help));
         }
         let digest = fingerprint(std::iter::once(task.as_str()).chain(rubric.iter().map(String::as_str)));
-        Ok(Task { id, task, rubric, line: self.line, digest })
+        Ok(BatchTask { id, task, rubric, line: self.line, digest })
     }
 
     fn place(&self, start: usize, within: std::ops::Range<usize>) -> SourceSpan {
@@ -230,7 +230,7 @@ impl<R: BufRead> Tasks<R> {
 }
 
 impl<R: BufRead> Iterator for Tasks<R> {
-    type Item = Result<Task, Problem>;
+    type Item = Result<BatchTask, Problem>;
 
     fn next(&mut self) -> Option<Self::Item> {
         self.advance().map(|found| found.map(|(task, _)| task))
@@ -261,7 +261,7 @@ mod tests {
     #[test]
     fn tasks_come_in_order_and_blank_lines_are_skipped() {
         let text = format!("\u{feff}{GOOD}\r\n\n  \n{}", GOOD.replace("\"a\"", "\"b\""));
-        let read: Vec<Task> = tasks(&text).map(Result::unwrap).collect();
+        let read: Vec<BatchTask> = tasks(&text).map(Result::unwrap).collect();
         let ids: Vec<_> = read.iter().map(|t| (t.id.as_str(), t.line)).collect();
         assert_eq!(ids, [("a", 1), ("b", 4)]);
         assert_eq!(scan(tasks(&text)), Scan { tasks: 2, problems: vec![] });

@@ -16,11 +16,11 @@ use std::path::{Path, PathBuf};
 use gadfly_engine::digest::Digest;
 use gadfly_engine::masked::masked;
 
-use crate::config::{AgentConfig, Config, Key, LoopConfig, Sandbox, Workspace};
+use crate::config::{AgentConfig, Config, Key, LoopConfig, SandboxChoice, WorkspaceConfig};
 use crate::file;
 use crate::fingerprint::fingerprint;
 use crate::landing;
-use crate::place::{Layer, SourceSpan, visible};
+use crate::place::{ConfigLayer, SourceSpan, visible};
 
 /// The class of what is trusted; the first part of its digest.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
@@ -154,7 +154,7 @@ pub fn once(entries: impl IntoIterator<Item = TrustEntry>) -> Vec<TrustEntry> {
 
 /// What the project's part of a loop wants to run.
 pub fn of_loop(looped: &LoopConfig) -> Vec<TrustEntry> {
-    let project = looped.audit.verify.iter().filter(|v| v.layer == Layer::Project);
+    let project = looped.audit.verify.iter().filter(|v| v.layer == ConfigLayer::Project);
     project.map(|v| verify(&v.value, v.place.clone())).collect()
 }
 
@@ -165,13 +165,13 @@ pub fn written(looped: &LoopConfig, project: &Path) -> Option<TrustEntry> {
         .out
         .as_ref()
         .or(looped.options.draft.as_ref())
-        .filter(|out| out.layer == Layer::Project)?;
+        .filter(|out| out.layer == ConfigLayer::Project)?;
     obeyed(project, &out.value, out.place.clone())
 }
 
 /// A result that is written where programs run it, or do what it says, without being asked.
 pub fn obeyed(project: &Path, target: &Path, place: Option<SourceSpan>) -> Option<TrustEntry> {
-    if landing::kind(project, target) != landing::Kind::Obeyed {
+    if landing::kind(project, target) != landing::LandingKind::Obeyed {
         return None;
     }
     let path = target.display().to_string();
@@ -180,9 +180,9 @@ pub fn obeyed(project: &Path, target: &Path, place: Option<SourceSpan>) -> Optio
 }
 
 /// What the project wants done to every folder that a worker gets.
-pub fn of_workspace(workspace: &Workspace) -> Vec<TrustEntry> {
-    let Workspace { link, copy, prepare: command } = workspace;
-    let project = |layer| layer == Layer::Project;
+pub fn of_workspace(workspace: &WorkspaceConfig) -> Vec<TrustEntry> {
+    let WorkspaceConfig { link, copy, prepare: command } = workspace;
+    let project = |layer| layer == ConfigLayer::Project;
     let commands = command.iter().filter(|s| project(s.layer)).map(|s| prepare(&s.value, s.place.clone()));
     let linked = link.iter().filter(|l| project(l.layer)).map(|l| linked(&l.value, l.place.clone()));
     let copied = copy.iter().filter(|c| project(c.layer)).map(|c| copied(&c.value, c.place.clone()));
@@ -235,8 +235,8 @@ fn of_agent(agent: &AgentConfig) -> impl Iterator<Item = TrustEntry> {
 /// A program that the project wants run: by naming it, an argument or a variable of it, or by making an agent
 /// of a kind that is one.
 fn command(agent: &AgentConfig) -> Option<TrustEntry> {
-    let from_project = agent.command.iter().chain(&agent.env).find(|v| v.layer == Layer::Project);
-    let kind = || (agent.kind.layer == Layer::Project).then(|| agent.kind.place.clone());
+    let from_project = agent.command.iter().chain(&agent.env).find(|v| v.layer == ConfigLayer::Project);
+    let kind = || (agent.kind.layer == ConfigLayer::Project).then(|| agent.kind.place.clone());
     let place = match from_project {
         Some(from_project) => from_project.place.clone(),
         None if agent.kind.value.is_process() => kind()?,
@@ -260,13 +260,13 @@ fn program(agent: &AgentConfig) -> Vec<&str> {
 /// A sandbox that the project takes away.
 fn unconfined(agent: &AgentConfig) -> Option<TrustEntry> {
     let sandbox = &agent.process.sandbox;
-    if sandbox.layer != Layer::Project || !agent.kind.value.is_process() {
+    if sandbox.layer != ConfigLayer::Project || !agent.kind.value.is_process() {
         return None;
     }
     let (word, instead) = match sandbox.value {
-        Sandbox::Landlock => return None,
-        Sandbox::Own => ("own", "in its own sandbox only"),
-        Sandbox::Off => ("off", "without a sandbox"),
+        SandboxChoice::Landlock => return None,
+        SandboxChoice::Own => ("own", "in its own sandbox only"),
+        SandboxChoice::Off => ("off", "without a sandbox"),
     };
     let words = program(agent);
     let text = format!("run {} {instead}", shown(&words));
@@ -276,7 +276,7 @@ fn unconfined(agent: &AgentConfig) -> Option<TrustEntry> {
 
 /// A network that the project opens to a program.
 fn networked(agent: &AgentConfig) -> Option<TrustEntry> {
-    let network = Some(&agent.process.network).filter(|n| n.layer == Layer::Project && n.value)?;
+    let network = Some(&agent.process.network).filter(|n| n.layer == ConfigLayer::Project && n.value)?;
     let words = program(agent);
     let text = format!("let {} use the network", shown(&words));
     let parts: Vec<&str> = std::iter::once("network").chain(words).collect();
@@ -285,7 +285,7 @@ fn networked(agent: &AgentConfig) -> Option<TrustEntry> {
 
 /// Ports of this machine that the project lets a program hold.
 fn listening(agent: &AgentConfig) -> Option<TrustEntry> {
-    let listen = Some(&agent.process.listen).filter(|n| n.layer == Layer::Project && n.value)?;
+    let listen = Some(&agent.process.listen).filter(|n| n.layer == ConfigLayer::Project && n.value)?;
     let words = program(agent);
     let text = format!("let {} listen on ports of this machine", shown(&words));
     let parts: Vec<&str> = std::iter::once("listen").chain(words).collect();
@@ -298,7 +298,7 @@ fn reached(agent: &AgentConfig) -> impl Iterator<Item = TrustEntry> {
     let process = &agent.process;
     let paths = process.read.iter().map(|path| ("read", path));
     let paths = paths.chain(process.state.iter().map(|path| ("write", path)));
-    let paths = paths.filter(|(_, path)| path.layer == Layer::Project && agent.kind.value.is_process());
+    let paths = paths.filter(|(_, path)| path.layer == ConfigLayer::Project && agent.kind.value.is_process());
     paths.map(move |(how, path)| {
         let text = format!("let {} {how} {}", shown(&words), visible(&path.value));
         let parts: Vec<&str> = [how, &path.value].into_iter().chain(words.iter().copied()).collect();
@@ -307,7 +307,7 @@ fn reached(agent: &AgentConfig) -> impl Iterator<Item = TrustEntry> {
 }
 
 fn key_command(agent: &AgentConfig) -> Option<TrustEntry> {
-    let key = agent.key.as_ref().filter(|k| k.layer == Layer::Project)?;
+    let key = agent.key.as_ref().filter(|k| k.layer == ConfigLayer::Project)?;
     let Key::Command(words) = &key.value else { return None };
     let words: Vec<&str> = words.iter().map(String::as_str).collect();
     let text = format!("run {} to get the key of agent `{}`", shown(&words), agent.name);
@@ -324,7 +324,7 @@ fn key(agent: &AgentConfig) -> Option<TrustEntry> {
         Some((agent.kind.layer, agent.kind.place.clone())),
         override_layer,
     ];
-    let (_, place) = parts.into_iter().flatten().find(|(layer, _)| *layer == Layer::Project)?;
+    let (_, place) = parts.into_iter().flatten().find(|(layer, _)| *layer == ConfigLayer::Project)?;
     let (from, source) = match &key.value {
         Key::Env(name) => (format!("the key in {}", visible(name)), vec![name.as_str()]),
         Key::Command(words) => {
@@ -343,7 +343,7 @@ fn key(agent: &AgentConfig) -> Option<TrustEntry> {
 fn host(agent: &AgentConfig) -> Option<TrustEntry> {
     let base_url = agent.base_url.as_ref().filter(|_| agent.key.is_none())?;
     let parts = [(base_url.layer, &base_url.place), (agent.kind.layer, &agent.kind.place)];
-    let (_, place) = parts.into_iter().find(|(layer, _)| *layer == Layer::Project)?;
+    let (_, place) = parts.into_iter().find(|(layer, _)| *layer == ConfigLayer::Project)?;
     let url = &base_url.value.url;
     let text = format!("send work to {}", visible(url));
     Some(entry(What::Host, text, &[url], place.clone()))
@@ -354,7 +354,7 @@ const LONGEST_WORDS: usize = 300;
 
 /// A judge whose replies stand in a file, and that only the project names. Agreed to by the file's content.
 pub fn canned(agent: &AgentConfig) -> Option<TrustEntry> {
-    let script = agent.script.as_ref().filter(|_| agent.kind.layer == Layer::Project)?;
+    let script = agent.script.as_ref().filter(|_| agent.kind.layer == ConfigLayer::Project)?;
     // Bounded, and no device: the project names the path. What cannot be read gives no replies either.
     let content = Digest::of(file::read_text(&script.value).unwrap_or_default().as_bytes()).to_string();
     let path = visible(&script.value.display().to_string());
@@ -365,7 +365,7 @@ pub fn canned(agent: &AgentConfig) -> Option<TrustEntry> {
 }
 
 fn agent_file(agent: &AgentConfig) -> Option<TrustEntry> {
-    let system = agent.system.as_ref().filter(|s| s.layer == Layer::Project)?;
+    let system = agent.system.as_ref().filter(|s| s.layer == ConfigLayer::Project)?;
     let Some((file, content)) = system.value.file.as_ref() else {
         let words = &system.value.text;
         let more = if words.chars().count() > LONGEST_WORDS { "…" } else { "" };

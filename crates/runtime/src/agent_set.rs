@@ -7,7 +7,7 @@ use std::sync::Arc;
 use gadfly_agents::{Agent, Network};
 use gadfly_engine::AgentCard;
 
-use crate::call_site::settings::Setting;
+use crate::call_site::settings::ProgramSetting;
 
 #[derive(Clone, Default)]
 pub struct AgentSet(BTreeMap<String, AgentHandle>);
@@ -28,7 +28,7 @@ pub struct Needs {
     /// Folders of its own state. They are made before it is called: in a sandbox it could not make them.
     pub state: Vec<PathBuf>,
     /// What of its state is settings, which no call may change.
-    pub settings: Vec<Setting>,
+    pub settings: Vec<ProgramSetting>,
 }
 
 impl Default for Needs {

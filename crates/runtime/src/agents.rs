@@ -14,9 +14,9 @@ use gadfly_agents::{AgentServices, AgentSpec, Confinement, ProcessSpec, Secret, 
 use gadfly_engine::plan::NamedBy;
 use gadfly_engine::{AgentCard, Limits, Price};
 use gadfly_journal::Custody;
-use gadfly_project::config::{HOST, Key, Sandbox, keys};
-use gadfly_project::place::Layer;
-use gadfly_project::{AgentConfig, Config, Kind, Problem};
+use gadfly_project::config::{HOST, Key, SandboxChoice, keys};
+use gadfly_project::place::ConfigLayer;
+use gadfly_project::{AgentConfig, AgentKind, Config, Problem};
 use tokio_util::sync::CancellationToken;
 
 use crate::agent_set::{AgentSet, Needs};
@@ -139,7 +139,7 @@ impl AgentResolver<'_> {
                     .at(agent.place.as_ref());
             return Err(vec![problem]);
         }
-        if agent.kind.value == Kind::Person {
+        if agent.kind.value == AgentKind::Person {
             agent_set.add(&agent.name, card, None);
             return Ok(());
         }
@@ -233,9 +233,9 @@ impl AgentResolver<'_> {
         let needs = Needs { network, state: folders.cloned().collect(), settings: known.settings.clone() };
         let spec = ProcessSpec {
             confined_by: match configured.sandbox.value {
-                Sandbox::Landlock => Confinement::Landlock,
-                Sandbox::Own => Confinement::Own,
-                Sandbox::Off => Confinement::Nobody,
+                SandboxChoice::Landlock => Confinement::Landlock,
+                SandboxChoice::Own => Confinement::Own,
+                SandboxChoice::Off => Confinement::Nobody,
             },
             install,
             state: known.folders.into_iter().chain(known.files).chain(own).collect(),
@@ -338,15 +338,15 @@ fn host() -> AgentCard {
 pub fn card(agent: &AgentConfig) -> AgentCard {
     AgentCard {
         named_by: match agent.kind.layer {
-            Layer::BuiltIn => NamedBy::Program,
-            Layer::User | Layer::Flags => NamedBy::User,
-            Layer::Project => NamedBy::Project,
+            ConfigLayer::BuiltIn => NamedBy::Program,
+            ConfigLayer::User | ConfigLayer::Flags => NamedBy::User,
+            ConfigLayer::Project => NamedBy::Project,
         },
         kind: agent.kind.value.name().to_owned(),
         model: agent.model.as_ref().map(|m| m.value.clone()),
         sends_to: agent.sends_to().to_owned(),
         price: price(agent),
-        person: agent.kind.value == Kind::Person,
+        person: agent.kind.value == AgentKind::Person,
         max_output_tokens: agent.max_tokens.value,
         timeout_ms: u64::try_from(agent.timeout.value.as_millis()).unwrap_or(u64::MAX),
         limits: agent.limits,
@@ -362,7 +362,7 @@ pub fn card(agent: &AgentConfig) -> AgentCard {
         withheld: Vec::new(),
         structured: matches!(
             agent.kind.value,
-            Kind::OpenAi | Kind::Anthropic | Kind::ClaudeCode | Kind::Codex
+            AgentKind::OpenAi | AgentKind::Anthropic | AgentKind::ClaudeCode | AgentKind::Codex
         ),
         reached_as: None,
     }

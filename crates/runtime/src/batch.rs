@@ -21,8 +21,8 @@ use gadfly_project::tasks;
 use gadfly_project::{Overrides, Problem};
 use tokio::sync::watch;
 
-pub use results::Finished;
-pub use survey::{Due, Survey};
+pub use results::FinishedTask;
+pub use survey::{BatchSurvey, Due};
 
 use crate::consent::Consent;
 use crate::driver::Stop;
@@ -46,7 +46,7 @@ pub struct BatchRequest {
 
 /// A batch that can be run: every line is valid, the agents can be reached.
 pub struct Batch {
-    pub survey: Survey,
+    pub survey: BatchSurvey,
     /// Of one loop: the largest.
     pub consent: Consent,
     /// What the loops still to be run can cost at most, where prices are known.
@@ -61,7 +61,7 @@ pub struct Batch {
 
 /// Counts a surface may look at while the batch runs.
 #[derive(Debug, Default)]
-pub struct Progress {
+pub struct BatchProgress {
     /// Tasks in the file.
     pub total: AtomicUsize,
     /// Finished, skipped or given up.
@@ -70,7 +70,7 @@ pub struct Progress {
     nanos: AtomicU64,
 }
 
-impl Progress {
+impl BatchProgress {
     /// What this batch has cost so far, earlier invocations included.
     pub fn cost(&self) -> Money {
         Money(self.nanos.load(Ordering::Relaxed))
@@ -84,7 +84,7 @@ impl Progress {
 /// What a surface is told, in order, on a thread that may be waited on.
 pub enum News<'a> {
     /// A result line is on disk; without its newline.
-    Result { finished: &'a Finished, line: &'a str },
+    Result { finished: &'a FinishedTask, line: &'a str },
     /// Something worth saying that stops nothing.
     Note(&'a str),
 }
@@ -93,7 +93,7 @@ pub type Reporter = Box<dyn FnMut(News<'_>) + Send>;
 
 /// How a batch stands when it is left.
 #[derive(Clone, PartialEq, Debug, Default)]
-pub struct Report {
+pub struct BatchReport {
     /// Tasks by their outcome's label, those of earlier invocations included.
     pub outcomes: BTreeMap<String, usize>,
     /// Driven by another living process.
@@ -142,7 +142,8 @@ impl Batch {
             return Err(problems);
         }
         let (results, seen) = Results::open(&request.out).map_err(|p| vec![p])?;
-        let survey = Survey::take(&request.tasks, &template, gadfly.journal(), &seen).map_err(|p| vec![p])?;
+        let survey =
+            BatchSurvey::take(&request.tasks, &template, gadfly.journal(), &seen).map_err(|p| vec![p])?;
         if survey.lost > 0 && !request.again {
             let (n, file) = (survey.lost, request.out.display());
             let message =
@@ -182,9 +183,9 @@ impl Batch {
     pub async fn run(
         self,
         stop: watch::Receiver<Stop>,
-        progress: Arc<Progress>,
+        progress: Arc<BatchProgress>,
         reporter: Reporter,
-    ) -> Report {
+    ) -> BatchReport {
         let funds = Funds::new(self.budget, self.survey.spent);
         progress.total.store(self.survey.tasks, Ordering::Relaxed);
         progress.nanos.store(self.survey.spent.0, Ordering::Relaxed);

@@ -62,7 +62,7 @@ enum SiteState {
 
 /// What was found when a call was over.
 #[derive(Debug, Default)]
-pub struct Left {
+pub struct SiteReport {
     pub report: Option<Text>,
     /// What a reader changed, sorted; not more than can be read.
     pub violations: Vec<String>,
@@ -153,17 +153,17 @@ impl CallSite {
 
 impl Entered {
     /// Looks at what the call left, and clears it away. `Err` says why the call's reply cannot be used.
-    pub async fn leave(self) -> Result<Left, String> {
+    pub async fn leave(self) -> Result<SiteReport, String> {
         let tmp = self.mounts.map(|mounts| mounts.tmp).filter(|tmp| !tmp.as_os_str().is_empty());
         if let Some(tmp) = tmp {
             off_thread(move || remove_tree(&tmp)).await;
         }
-        let Some(at) = self.workdir else { return Ok(Left::default()) };
+        let Some(at) = self.workdir else { return Ok(SiteReport::default()) };
         match self.what {
-            SiteState::Nothing | SiteState::Folder(_) => Ok(Left::default()),
+            SiteState::Nothing | SiteState::Folder(_) => Ok(SiteReport::default()),
             SiteState::Empty => {
                 off_thread(move || remove_tree(&at)).await;
-                Ok(Left::default())
+                Ok(SiteReport::default())
             }
             SiteState::Reader { before, of, report } => {
                 let found = off_thread(move || examine(&at, &before, report.as_deref())).await;
@@ -174,7 +174,7 @@ impl Entered {
                         .extend(reached.into_iter().map(|path| format!("{path} (in the worker's folder)")));
                 }
                 violations.sort();
-                Ok(Left { report: report?.map(Text::new), violations: listed(&violations) })
+                Ok(SiteReport { report: report?.map(Text::new), violations: listed(&violations) })
             }
         }
     }

@@ -1,6 +1,6 @@
 //! What a run is about to do, said before its first call: who gets what, at what cost, within what caps.
 
-use gadfly_engine::protocol::pipeline::settings::{Mode, Planning};
+use gadfly_engine::protocol::pipeline::settings::{PipelineMode, Planning};
 use gadfly_engine::tool::policy::{self, OwnTools};
 use gadfly_engine::tree::Acceptance;
 use gadfly_engine::{AgentCard, Limits, Money, Permission, Plan, RunManifest};
@@ -46,7 +46,7 @@ pub struct Consent {
     /// The project the worker gets a copy of, and that approved changes go to.
     pub folder: Option<String>,
     /// Of a goal.
-    pub goal: Option<Terms>,
+    pub goal: Option<GoalTerms>,
     pub pipeline: Option<PipelineTerms>,
 }
 
@@ -69,7 +69,7 @@ pub struct PipelineTerms {
 
 /// What a goal's worker is set to and held to.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Terms {
+pub struct GoalTerms {
     /// When it is reached, in words.
     pub until: String,
     /// What may be done without asking, in one line.
@@ -148,7 +148,7 @@ fn pipeline_terms(settings: &RunSettings) -> Option<PipelineTerms> {
     let agents = set.pairs.keys().filter(|agent| is_on(agent)).count();
     Some(PipelineTerms {
         agents: u32::try_from(agents).unwrap_or(u32::MAX),
-        gate: (set.mode == Mode::Pipeline).then(|| set.gate.name.clone()),
+        gate: (set.mode == PipelineMode::Pipeline).then(|| set.gate.name.clone()),
         jobs: set.jobs,
         overall: set.overall,
         planner: match &set.plan {
@@ -159,10 +159,10 @@ fn pipeline_terms(settings: &RunSettings) -> Option<PipelineTerms> {
     })
 }
 
-fn terms(settings: &RunSettings) -> Option<Terms> {
+fn terms(settings: &RunSettings) -> Option<GoalTerms> {
     let RunSettings::Goal(goal) = settings else { return None };
     let set = &goal.settings;
-    Some(Terms {
+    Some(GoalTerms {
         until: set.until.humanised(),
         policy: policy::describe(&set.policy, &set.root),
         interval: set.critic.as_ref().map(|_| set.interval),

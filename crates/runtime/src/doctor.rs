@@ -14,14 +14,14 @@ use gadfly_agents::probe::{self, ProbeError};
 use gadfly_agents::{Notice, Script, VENDORS};
 use gadfly_journal::{Custody, FORMAT, Journal, OpenError};
 use gadfly_project::config::Key;
-use gadfly_project::{AgentConfig, Config, Kind, Layer, Root};
+use gadfly_project::{AgentConfig, AgentKind, Config, ConfigLayer, Root};
 use serde::Serialize;
 
 pub use found::{NOTHING_FOUND, proposal};
 pub use gadfly_agents::probe::LocalServer;
-pub use programs::Program;
+pub use programs::InstalledProgram;
 pub use settings::check;
-pub use trial::{Ended, Tried, try_agent};
+pub use trial::{TrialResult, Tried, try_agent};
 
 use crate::agents::startable::{program, unstartable_agent};
 use crate::agents::{Env, read_script};
@@ -32,14 +32,14 @@ use crate::user_dirs::UserDirs;
 /// Everything `doctor` says.
 #[derive(Clone, Debug, Serialize)]
 pub struct Diagnosis {
-    pub system: System,
+    pub system: SystemInfo,
     pub root: PathBuf,
-    pub configs: Vec<Place>,
-    pub store: Store,
-    pub work: Work,
+    pub configs: Vec<CheckedPath>,
+    pub store: StoreInfo,
+    pub work: WorkFolders,
     /// What to delete to be rid of Gadfly, beside the binary.
-    pub leftovers: Vec<Place>,
-    pub programs: Vec<Program>,
+    pub leftovers: Vec<CheckedPath>,
+    pub programs: Vec<InstalledProgram>,
     pub keys: Vec<KeyFact>,
     pub servers: Vec<ServerFact>,
     pub agents: Vec<AgentFact>,
@@ -48,7 +48,7 @@ pub struct Diagnosis {
 }
 
 #[derive(Clone, Debug, Serialize)]
-pub struct System {
+pub struct SystemInfo {
     pub os: &'static str,
     pub arch: &'static str,
     /// Why process agents cannot be started here, if they cannot.
@@ -60,14 +60,14 @@ pub struct System {
 }
 
 #[derive(Clone, Debug, Serialize)]
-pub struct Place {
+pub struct CheckedPath {
     pub what: &'static str,
     pub path: PathBuf,
     pub exists: bool,
 }
 
 #[derive(Clone, Debug, Serialize)]
-pub struct Store {
+pub struct StoreInfo {
     pub path: PathBuf,
     pub exists: bool,
     pub format: u32,
@@ -78,7 +78,7 @@ pub struct Store {
 
 /// Where the folders of this project's runs are.
 #[derive(Clone, Debug, Serialize)]
-pub struct Work {
+pub struct WorkFolders {
     pub path: PathBuf,
     pub runs: usize,
     /// Stores whose runs left folders there, and that are not where they were.
@@ -107,12 +107,12 @@ pub struct AgentFact {
     pub name: String,
     pub kind: &'static str,
     pub sends_to: String,
-    pub state: AgentState,
+    pub state: AgentHealth,
 }
 
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
 #[serde(rename_all = "snake_case", tag = "is", content = "because")]
-pub enum AgentState {
+pub enum AgentHealth {
     Ready(String),
     /// Nothing speaks against it, but only a call would tell.
     Untried(String),
@@ -127,7 +127,7 @@ pub async fn diagnose(root: &Root, config: &Config, store: &Path, user: &UserDir
         let (kind, sends_to) = (agent.kind.value.name(), agent.sends_to().to_owned());
         agents.push(AgentFact { name: agent.name.clone(), kind, sends_to, state });
     }
-    let place = |what, path: PathBuf| Place { what, exists: path.exists(), path };
+    let place = |what, path: PathBuf| CheckedPath { what, exists: path.exists(), path };
     let project = root.config.clone().unwrap_or_else(|| root.dir.join("gadfly.toml"));
     let own = user.config_file().map(|path| place("your own", path));
     let leftovers = [
@@ -158,14 +158,14 @@ pub async fn diagnose(root: &Root, config: &Config, store: &Path, user: &UserDir
     }
 }
 
-fn system() -> System {
+fn system() -> SystemInfo {
     let note = match std::env::consts::OS {
         "linux" => None,
         "macos" => Some("agents' processes are held by nothing but themselves, and the record says so"),
         _ => Some("not supported: use Linux, macOS or WSL"),
     };
     let landlock = crate::os::landlock();
-    System {
+    SystemInfo {
         os: std::env::consts::OS,
         arch: std::env::consts::ARCH,
         no_process_agents: ProcessLauncher::this_program().err().map(|e| e.to_string()),
@@ -175,10 +175,10 @@ fn system() -> System {
     }
 }
 
-fn look_at_store(dir: &Path, custody: &Custody) -> Store {
+fn look_at_store(dir: &Path, custody: &Custody) -> StoreInfo {
     let exists = dir.join("journal.db").is_file();
     let mut store =
-        Store { path: dir.to_owned(), exists, format: FORMAT, bytes: 0, runs: None, problem: None };
+        StoreInfo { path: dir.to_owned(), exists, format: FORMAT, bytes: 0, runs: None, problem: None };
     if !exists {
         if let Err(linked @ OpenError::Linked { .. }) = Journal::open_existing_in(dir, custody) {
             store.problem = Some(linked.to_string());
@@ -196,7 +196,7 @@ fn look_at_store(dir: &Path, custody: &Custody) -> Store {
     store
 }
 
-fn look_at_work(store: &Path, custody: &Custody) -> Work {
+fn look_at_work(store: &Path, custody: &Custody) -> WorkFolders {
     /// What tools look for above the folder they are in.
     const MANIFESTS: [&str; 8] = [
         ".git",
@@ -215,7 +215,7 @@ fn look_at_work(store: &Path, custody: &Custody) -> Work {
     let seen_above =
         if crate::os::apart().is_ok() { Vec::new() } else { above.filter(|f| f.exists()).collect() };
     let ownerless = custody.ownerless_work().into_iter().map(|(_, store)| store).collect();
-    Work { path, runs, ownerless, seen_above }
+    WorkFolders { path, runs, ownerless, seen_above }
 }
 
 fn keys(env: &Env) -> Vec<KeyFact> {
@@ -228,20 +228,20 @@ fn is_set(env: &Env, variable: &str) -> bool {
     env.get(variable).is_some_and(|value| !value.trim().is_empty())
 }
 
-async fn agent_state(agent: &AgentConfig, root: &Path, env: &Env) -> AgentState {
+async fn agent_state(agent: &AgentConfig, root: &Path, env: &Env) -> AgentHealth {
     match agent.kind.value {
-        Kind::Person => AgentState::Ready("answers come with `gadfly answer`".into()),
-        Kind::Scripted => match scripted(agent) {
-            Ok(_) => AgentState::Ready("its script can be read".into()),
-            Err(why) => AgentState::Broken(why),
+        AgentKind::Person => AgentHealth::Ready("answers come with `gadfly answer`".into()),
+        AgentKind::Scripted => match scripted(agent) {
+            Ok(_) => AgentHealth::Ready("its script can be read".into()),
+            Err(why) => AgentHealth::Broken(why),
         },
         kind if kind.is_process() => {
             let named = agent.command.first().map(|word| program(&word.value, root, env));
             match (named, unstartable_agent(agent, root, env)) {
-                (None, _) => AgentState::Broken("it names no command".into()),
-                (Some(Err(why)), _) => AgentState::Broken(why),
-                (Some(Ok(_)), Some(problem)) => AgentState::Broken(problem.message),
-                (Some(Ok(path)), None) => AgentState::Ready(format!("runs {}", path.display())),
+                (None, _) => AgentHealth::Broken("it names no command".into()),
+                (Some(Err(why)), _) => AgentHealth::Broken(why),
+                (Some(Ok(_)), Some(problem)) => AgentHealth::Broken(problem.message),
+                (Some(Ok(path)), None) => AgentHealth::Ready(format!("runs {}", path.display())),
             }
         }
         _ => over_http(agent, env).await,
@@ -253,44 +253,44 @@ fn scripted(agent: &AgentConfig) -> Result<Script, String> {
     read_script(agent, &path.value).map_err(|p| p.message)
 }
 
-async fn over_http(agent: &AgentConfig, env: &Env) -> AgentState {
+async fn over_http(agent: &AgentConfig, env: &Env) -> AgentHealth {
     if let Some(key) = agent.key.as_ref().filter(|_| agent.may_send_key())
         && let Key::Env(variable) = &key.value
         && !is_set(env, variable)
     {
-        return AgentState::Broken(format!("its key is missing: export {variable}=…"));
+        return AgentHealth::Broken(format!("its key is missing: export {variable}=…"));
     }
-    let Some(base_url) = &agent.base_url else { return AgentState::Broken("it has no address".into()) };
+    let Some(base_url) = &agent.base_url else { return AgentHealth::Broken("it has no address".into()) };
     let model = agent.model.as_ref().map_or("", |m| m.value.as_str());
     // What a project's file names on this machine may be anything that listens here: it is asked once somebody agreed.
-    if base_url.layer == Layer::Project
+    if base_url.layer == ConfigLayer::Project
         && base_url.value.loopback
         && !VENDORS.iter().any(|vendor| vendor.base_url == base_url.value.url)
     {
-        return AgentState::Untried(format!(
+        return AgentHealth::Untried(format!(
             "{} is named by the project's file, and was not asked; `gadfly doctor --try` does, once you agree",
             base_url.value.url
         ));
     }
     match probe::models(&base_url.value.url).await {
         Ok(models) if models.is_empty() || models.iter().any(|m| is_same_model(m, model)) => {
-            AgentState::Ready(format!("{} answers", base_url.value.url))
+            AgentHealth::Ready(format!("{} answers", base_url.value.url))
         }
         Ok(models) => {
             let some: Vec<&str> = models.iter().take(5).map(String::as_str).collect();
-            AgentState::Untried(format!(
+            AgentHealth::Untried(format!(
                 "{} answers, but does not list the model `{model}`; it has {}",
                 base_url.value.url,
                 some.join(", ")
             ))
         }
-        Err(ProbeError::NotLocal) => AgentState::Untried(match agent.key {
+        Err(ProbeError::NotLocal) => AgentHealth::Untried(match agent.key {
             Some(_) => "its key is there; only a call would tell more".into(),
             None => "no key is configured; only a call would tell more".into(),
         }),
         // A server may well answer calls without having such a list.
-        Err(error @ ProbeError::Strange(_)) => AgentState::Untried(error.to_string()),
-        Err(error) => AgentState::Broken(format!("{}: {error}", base_url.value.url)),
+        Err(error @ ProbeError::Strange(_)) => AgentHealth::Untried(error.to_string()),
+        Err(error) => AgentHealth::Broken(format!("{}: {error}", base_url.value.url)),
     }
 }
 
@@ -303,15 +303,15 @@ fn is_same_model(listed: &str, wanted: &str) -> bool {
 mod tests {
     use super::*;
     use gadfly_project::config::parse;
-    use gadfly_project::{Layer, Source};
+    use gadfly_project::{ConfigLayer, Source};
     use gadfly_testbed::{Behaviour, Server};
 
     fn config(text: &str, dir: &Path) -> Config {
-        let (partial, _) = parse(&Source::new(Layer::User, "gadfly.toml", dir, text));
+        let (partial, _) = parse(&Source::new(ConfigLayer::User, "gadfly.toml", dir, text));
         Config::from_layers([partial]).0
     }
 
-    async fn state(text: &str, env: &[(&str, &str)]) -> AgentState {
+    async fn state(text: &str, env: &[(&str, &str)]) -> AgentHealth {
         let dir = tempfile::tempdir().unwrap();
         let env: Env = env.iter().map(|(k, v)| ((*k).to_owned(), (*v).to_owned())).collect();
         let config = config(&format!("[agents.a]\n{text}"), dir.path());
@@ -322,28 +322,31 @@ mod tests {
     async fn a_local_server_is_asked_and_a_silent_one_is_broken() {
         let server = Server::start(Behaviour::default()).await.unwrap();
         let text = format!("kind = \"openai\"\nbase_url = \"{}\"\nmodel = \"worker\"", server.v1());
-        assert!(!matches!(state(&text, &[]).await, AgentState::Broken(_)));
+        assert!(!matches!(state(&text, &[]).await, AgentHealth::Broken(_)));
         drop(server);
-        assert!(matches!(state(&text, &[]).await, AgentState::Broken(_)));
+        assert!(matches!(state(&text, &[]).await, AgentHealth::Broken(_)));
     }
 
     #[tokio::test]
     async fn a_missing_key_is_named_by_its_variable_and_its_value_never_shown() {
         let text = "kind = \"anthropic\"\nmodel = \"m\"\nkey_env = \"ANTHROPIC_API_KEY\"";
-        let AgentState::Broken(why) = state(text, &[]).await else { panic!() };
+        let AgentHealth::Broken(why) = state(text, &[]).await else { panic!() };
         assert!(why.contains("ANTHROPIC_API_KEY"), "{why}");
         let with = state(text, &[("ANTHROPIC_API_KEY", "sk-secret-value")]).await;
-        assert!(matches!(&with, AgentState::Untried(_)), "{with:?}");
+        assert!(matches!(&with, AgentHealth::Untried(_)), "{with:?}");
         assert!(!format!("{with:?}").contains("sk-secret"));
     }
 
     #[tokio::test]
     async fn a_command_must_be_there_and_executable() {
         let path = [("PATH", "/usr/bin:/bin")];
-        assert!(matches!(state("kind = \"command\"\ncommand = [\"sh\"]", &path).await, AgentState::Ready(_)));
+        assert!(matches!(
+            state("kind = \"command\"\ncommand = [\"sh\"]", &path).await,
+            AgentHealth::Ready(_)
+        ));
         for missing in ["no-such-program-here", "./no-such-file"] {
             let text = format!("kind = \"command\"\ncommand = [\"{missing}\"]");
-            assert!(matches!(state(&text, &path).await, AgentState::Broken(_)), "{missing}");
+            assert!(matches!(state(&text, &path).await, AgentHealth::Broken(_)), "{missing}");
         }
     }
 

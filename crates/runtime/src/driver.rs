@@ -99,7 +99,7 @@ pub struct RunReport {
     pub log: Option<LogToWrite>,
 }
 
-struct AtWork {
+struct RunningEffect {
     cancel: CancellationToken,
     tell: mpsc::Sender<String>,
     task: tokio::task::JoinHandle<()>,
@@ -109,7 +109,7 @@ struct RunLoop {
     driver: Driver,
     run: RunId,
     clock: ActiveClock,
-    at_work: HashMap<EffectId, AtWork>,
+    at_work: HashMap<EffectId, RunningEffect>,
     incoming_in: Back,
     /// Replies this driver gives by itself, taken before any that come in.
     own_replies: VecDeque<(EffectId, Reply)>,

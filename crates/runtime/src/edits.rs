@@ -18,20 +18,20 @@ use rustix::fs::{AtFlags, CWD, FileType, Mode, OFlags, fstat, ftruncate, mkdirat
 use rustix::io::Errno;
 
 /// None if there is no such folder.
-struct Below(Option<Arc<OwnedFd>>);
+struct FolderBelow(Option<Arc<OwnedFd>>);
 
 /// The files below this folder, which must be there already, and still ours.
 pub fn in_folder(folder: &Path) -> Files {
-    Files::of(Arc::new(Below(open_folder(CWD, folder).ok().map(Arc::new))))
+    Files::of(Arc::new(FolderBelow(open_folder(CWD, folder).ok().map(Arc::new))))
 }
 
-impl Below {
+impl FolderBelow {
     fn folder(&self) -> Result<Arc<OwnedFd>, String> {
         self.0.clone().ok_or_else(|| "there is no folder for it".to_owned())
     }
 }
 
-impl FolderFiles for Below {
+impl FolderFiles for FolderBelow {
     fn apply(&self, edits: Vec<Edit>) -> BoxFuture<'static, Result<(), String>> {
         let folder = self.folder();
         off_thread(move || {

@@ -40,7 +40,7 @@ pub enum LoopError {
 
 /// How an embedded loop ended, with the draft's text.
 #[derive(Clone, PartialEq, Debug)]
-pub struct Finished {
+pub struct LoopResult {
     pub run: gadfly_journal::RunId,
     pub outcome: Outcome,
     pub draft: Option<String>,
@@ -70,14 +70,14 @@ impl Loop {
     }
 
     /// Runs it in the store at `dir`, journalled like any other run.
-    pub async fn run(self, dir: &Path) -> Result<Finished, LoopError> {
+    pub async fn run(self, dir: &Path) -> Result<LoopResult, LoopError> {
         let (config, _) = Config::from_layers([]);
         let gadfly = Gadfly::open(Root::at(dir), config, dir)?;
         let mut agent_set = AgentSet::default();
         agent_set.add("worker", own_card(), Some(self.worker));
         agent_set.add("critic", own_card(), Some(self.critic));
         let task = Text::new(self.task);
-        let settings = revise::Settings {
+        let settings = revise::ReviseSettings {
             task: task.digest(),
             phase: "general".into(),
             rubric: self.rubric,
@@ -101,7 +101,7 @@ impl Loop {
         let Ended::Outcome(outcome) = ended else { return Err(LoopError::Interrupted) };
         let draft = gadfly.journal().summary(&run).ok().and_then(|s| s.last_draft);
         let draft = draft.and_then(|d| gadfly.journal().text(&d).ok().flatten()).map(|t| t.to_string());
-        Ok(Finished { run, outcome, draft })
+        Ok(LoopResult { run, outcome, draft })
     }
 }
 

@@ -36,7 +36,7 @@ mod telling;
 
 pub(crate) use accept::commit_begun;
 pub(crate) use command::noted;
-pub use in_place::{Taken, lockable};
+pub use in_place::{CheckoutLock, lockable};
 pub use nodes::{NODES, home_of};
 pub use prepared::unused_layers;
 
@@ -55,26 +55,26 @@ pub struct Folder {
     process_env: Arc<ProcessEnv>,
     /// It is in the record that there was one.
     was_made: bool,
-    state: Arc<Mutex<State>>,
+    state: Arc<Mutex<OpenedFolder>>,
     /// The network that its commands share, once there is one.
     loopback: OnceLock<Option<Loopback>>,
 }
 
 #[derive(Default)]
-struct State {
+struct OpenedFolder {
     workspace: Option<Arc<Workspace>>,
     /// Readers at work now: they have copies, and this folder must not change meanwhile.
     readers: usize,
     /// What was found changed although only readers were at work.
     meddled: BTreeSet<String>,
     /// Of a run in place: the project is its alone.
-    taken: Option<Taken>,
+    taken: Option<CheckoutLock>,
     /// Of a run in place: what the folder held when the first reader came.
     lent: Option<String>,
     /// What was found changed of what git runs or obeys.
     hooks: Vec<String>,
     /// A fresh folder, with the tree it was made from.
-    fresh: Option<(String, Arc<fresh::Fresh>)>,
+    fresh: Option<(String, Arc<fresh::FreshFolder>)>,
 }
 
 #[derive(Debug, thiserror::Error)]
@@ -126,7 +126,7 @@ impl FolderError {
 pub struct Inside {
     pub workspace: Arc<Workspace>,
     home: PathBuf,
-    state: OwnedMutexGuard<State>,
+    state: OwnedMutexGuard<OpenedFolder>,
 }
 
 impl Folder {
@@ -233,14 +233,14 @@ impl Folder {
         self.inside(state)
     }
 
-    fn inside(&self, state: OwnedMutexGuard<State>) -> Result<Inside, FolderError> {
+    fn inside(&self, state: OwnedMutexGuard<OpenedFolder>) -> Result<Inside, FolderError> {
         let Some(workspace) = state.workspace.clone() else {
             return Err(FolderError::Gone { path: self.home.join("tree") });
         };
         Ok(Inside { workspace, home: self.home.clone(), state })
     }
 
-    async fn settled(&self) -> Result<OwnedMutexGuard<State>, FolderError> {
+    async fn settled(&self) -> Result<OwnedMutexGuard<OpenedFolder>, FolderError> {
         let mut state = Arc::clone(&self.state).lock_owned().await;
         self.take_project(&mut state)?;
         fs::create_dir_all(&self.home).map_err(FolderError::io(&self.home))?;

@@ -14,7 +14,7 @@ use tokio_util::sync::CancellationToken;
 use crate::folder::noted;
 use crate::process_env::ProcessEnv;
 use crate::service::Gadfly;
-use crate::tools::confined::{OUTPUT_KEPT, Output};
+use crate::tools::confined::{OUTPUT_KEPT, OutputSink};
 
 /// How a command of the project ended.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -41,7 +41,7 @@ pub async fn run_in(
     line: &str,
     time: Duration,
 ) -> Result<CommandEnded, String> {
-    let command = process_env.own_command(dir, false).shell(line, dir, Some(time), Output::EndKept);
+    let command = process_env.own_command(dir, false).shell(line, dir, Some(time), OutputSink::EndKept);
     let done = process_env.launcher.launch(command, CancellationToken::new()).await;
     let done = done.map_err(|e| format!("`{line}` could not be run: {e}"))?;
     let end = match done.exit {

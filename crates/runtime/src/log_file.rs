@@ -13,7 +13,7 @@ use gadfly_journal::critic_log::CriticLog;
 use gadfly_journal::report_files::{self, ReportFile};
 use gadfly_journal::{Journal, ReadError, Record, RunId};
 
-use elsewhere::{Elsewhere, Shared};
+use elsewhere::{ReportPaths, SharedBlock};
 use pipeline::PipelineFiles;
 pub use pipeline::pipeline_files;
 
@@ -34,8 +34,8 @@ pub struct LogToWrite {
     dir: PathBuf,
     log: Option<String>,
     reports: Vec<ReportFile>,
-    elsewhere: Elsewhere,
-    shared: Option<Shared>,
+    elsewhere: ReportPaths,
+    shared: Option<SharedBlock>,
 }
 
 impl LogToWrite {
@@ -62,7 +62,7 @@ pub struct LogFile {
     journal: Journal,
     dir: PathBuf,
     run: RunId,
-    elsewhere: Elsewhere,
+    elsewhere: ReportPaths,
     /// None while nothing is written of it.
     log: Option<Box<CriticLog>>,
     /// Reports that are not written yet.
@@ -82,7 +82,7 @@ impl LogFile {
         // A process that was killed may have left a report unwritten.
         let (log, reports, elsewhere) = match known {
             Some((log, reports, elsewhere)) => (Some(Box::new(log)), reports, elsewhere),
-            None => (None, Vec::new(), Elsewhere::default()),
+            None => (None, Vec::new(), ReportPaths::default()),
         };
         let pipeline = PipelineFiles::of(journal, run, has_records);
         let (journal, run) = (journal.clone(), run.clone());
@@ -106,7 +106,7 @@ impl LogFile {
     /// Takes in a record; writes the files that are due.
     pub fn follow(&mut self, record: &Record) {
         if let InputKind::Started(start) = &record.input.what {
-            self.elsewhere = Elsewhere::of(start, &self.run);
+            self.elsewhere = ReportPaths::of(start, &self.run);
         }
         if self.written == LogWritten::All || self.elsewhere.has_log() {
             self.log.get_or_insert_with(|| Box::new(CriticLog::new(self.run.clone()))).apply(record);
@@ -156,15 +156,15 @@ impl LogFile {
     }
 }
 
-type Folded = (CriticLog, Vec<ReportFile>, Elsewhere);
+type FoldedRun = (CriticLog, Vec<ReportFile>, ReportPaths);
 
-fn folded(journal: &Journal, run: &RunId) -> Result<Folded, ReadError> {
+fn folded(journal: &Journal, run: &RunId) -> Result<FoldedRun, ReadError> {
     let mut log = CriticLog::new(run.clone());
-    let (mut reports, mut elsewhere) = (Vec::new(), Elsewhere::default());
+    let (mut reports, mut elsewhere) = (Vec::new(), ReportPaths::default());
     for record in journal.replay(run) {
         let record = record?;
         if let InputKind::Started(start) = &record.input.what {
-            elsewhere = Elsewhere::of(start, run);
+            elsewhere = ReportPaths::of(start, run);
         }
         log.apply(&record);
         reports.extend(journal.reports_of(&record)?);

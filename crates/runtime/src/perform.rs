@@ -20,8 +20,8 @@ use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
 use crate::agent_set::Needs;
-use crate::call_site::settings::{Setting, Settings};
-use crate::call_site::{CallSite, Left};
+use crate::call_site::settings::{ProgramSetting, ProgramSettings};
+use crate::call_site::{CallSite, SiteReport};
 use crate::edits;
 use crate::folder::{Folder, FolderError, listed};
 use crate::os::children_ended;
@@ -132,9 +132,9 @@ impl TurnTask {
         }
         // Most calls are such, and thousands may wait at once: what a place needs is not carried along.
         let Self { effect, agent, call, cancel, told, progress, incoming, .. } = self;
-        let said = Said { cancel, told, progress, files: Files::none(), tmp: Files::none() };
+        let said = AgentChannel { cancel, told, progress, files: Files::none(), tmp: Files::none() };
         let (result, took_ms) = ask(&effect, &*agent, call, said, &incoming).await;
-        let (reply, texts) = reply(result, Ok(Left::default()), took_ms);
+        let (reply, texts) = reply(result, Ok(SiteReport::default()), took_ms);
         incoming.send(Incoming::Replied { effect, reply, texts }).await;
     }
 
@@ -170,7 +170,7 @@ impl TurnTask {
         }
         let lock = call.lock.clone().filter(|_| !settings.is_empty());
         let settings = before(settings).await;
-        let said = Said { cancel, told, progress, files, tmp };
+        let said = AgentChannel { cancel, told, progress, files, tmp };
         let (result, took_ms) = ask(&effect, &*agent, call, said, &incoming).await;
         if let (Err(_), Some(lock)) = (&result, &lock) {
             // A call that was broken off may be at work for another moment.
@@ -189,7 +189,7 @@ impl TurnTask {
 }
 
 /// What is said between the engine and an agent at work, beside the call and its answer.
-struct Said {
+struct AgentChannel {
     cancel: CancellationToken,
     told: mpsc::Receiver<String>,
     progress: Progress,
@@ -202,13 +202,13 @@ async fn ask(
     effect: &EffectId,
     agent: &dyn Agent,
     call: Call,
-    said: Said,
+    said: AgentChannel,
     incoming: &Back,
 ) -> (Result<CallReply, CallError>, u64) {
     let began = Instant::now();
     let limit = call.time.map(|t| t + GRACE);
     let (observe, mut observed) = mpsc::channel(AHEAD);
-    let Said { cancel, told, progress, files, tmp } = said;
+    let AgentChannel { cancel, told, progress, files, tmp } = said;
     let mut asking = agent.call(call, Link { observe, progress, cancel, told, files, tmp });
     let mut overtime = std::pin::pin!(async move {
         match limit {
@@ -264,15 +264,15 @@ async fn make_state(folders: Vec<std::path::PathBuf>) {
 }
 
 /// How the settings of the call's program stand, if it has any.
-async fn before(settings: Vec<Setting>) -> Option<Settings> {
+async fn before(settings: Vec<ProgramSetting>) -> Option<ProgramSettings> {
     if settings.is_empty() {
         return None;
     }
-    tokio::task::spawn_blocking(move || Settings::before(&settings)).await.ok()
+    tokio::task::spawn_blocking(move || ProgramSettings::before(&settings)).await.ok()
 }
 
 /// What a call changed of its program's own settings. They are as before, whatever becomes of the call.
-async fn put_back(settings: Option<Settings>, aside: Option<PathBuf>) -> Vec<Observation> {
+async fn put_back(settings: Option<ProgramSettings>, aside: Option<PathBuf>) -> Vec<Observation> {
     let (Some(settings), Some(aside)) = (settings, aside) else { return Vec::new() };
     let kept = aside.display().to_string();
     let changed = tokio::task::spawn_blocking(move || settings.put_back(&aside)).await.unwrap_or_default();
@@ -285,7 +285,7 @@ async fn put_back(settings: Option<Settings>, aside: Option<PathBuf>) -> Vec<Obs
 }
 
 /// What a call changed that has no answer. An answer says so itself.
-fn stopped(answered: bool, left: &Result<Left, String>) -> Option<Observation> {
+fn stopped(answered: bool, left: &Result<SiteReport, String>) -> Option<Observation> {
     let violations =
         left.as_ref().ok().map(|left| &left.violations).filter(|v| !v.is_empty() && !answered)?;
     let what = format!("changed {}; undone", violations.join(", "));
@@ -294,7 +294,7 @@ fn stopped(answered: bool, left: &Result<Left, String>) -> Option<Observation> {
 
 fn reply(
     result: Result<CallReply, CallError>,
-    left: Result<Left, String>,
+    left: Result<SiteReport, String>,
     took_ms: u64,
 ) -> (Reply, Vec<Text>) {
     match result {
@@ -303,7 +303,7 @@ fn reply(
             (Reply::Failed(CallFailure { kind: FailureKind::BadReply, message, usage }), Vec::new())
         }
         Ok(CallReply { text, stop, usage, model, session, calls }) => {
-            let Left { report, violations } = match left {
+            let SiteReport { report, violations } = match left {
                 Ok(left) => left,
                 Err(message) => {
                     let failure = CallFailure { kind: FailureKind::BadReply, message, usage };

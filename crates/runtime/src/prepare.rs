@@ -25,10 +25,10 @@ use gadfly_engine::tree::WorkspacePlan;
 use gadfly_engine::work::Work;
 use gadfly_engine::{Limits, Plan, Text};
 use gadfly_journal::RunId;
-use gadfly_project::neuroflow::Phase;
-use gadfly_project::nubos::Task;
+use gadfly_project::neuroflow::PhaseSpec;
+use gadfly_project::nubos::NubosTask;
 use gadfly_project::place::option;
-use gadfly_project::{Config, Layer, LoopConfig, Overrides, Problem, Protocol, Sourced, title};
+use gadfly_project::{Config, ConfigLayer, LoopConfig, LoopProtocol, Overrides, Problem, Sourced, title};
 
 use crate::agent_set::AgentSet;
 use crate::agents::AgentResolver;
@@ -36,11 +36,11 @@ use crate::consent::Consent;
 use crate::workspace::Git;
 
 pub use audit::REVIEW_CRITERIA;
-pub use goal::{GoalRequest, GoalSettings, prepare_goal};
+pub use goal::{GoalRequest, PreparedGoal, prepare_goal};
 pub use inherited::Inherited;
 pub(crate) use material::Material;
 pub use pipeline::{AliasedAgent, PipelineRequest, PlanWanted, prepare_pipeline};
-pub use review_input::{BaseFiles, Wanted};
+pub use review_input::{BaseFiles, ReviewTarget};
 pub(crate) use review_input::{base_of, load_submission};
 pub use settings::RunSettings;
 use settings::small;
@@ -70,9 +70,9 @@ pub struct Request {
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Described {
     /// A phase of neuroflow: a `revise` loop.
-    Phase(Box<Phase>),
+    Phase(Box<PhaseSpec>),
     /// A task of nubos-pilot: an `audit`.
-    Task(Box<Task>),
+    Task(Box<NubosTask>),
 }
 
 impl Described {
@@ -116,7 +116,7 @@ impl Request {
         let mut given = self.given.clone();
         if let Some(brought) = &self.review {
             given.critics_only = true;
-            if self.loop_name.is_none() && config.defaults.protocol.layer == Layer::BuiltIn {
+            if self.loop_name.is_none() && config.defaults.protocol.layer == ConfigLayer::BuiltIn {
                 given.or_set("protocol", usual_protocol(&brought.work));
             }
         }
@@ -136,11 +136,11 @@ impl Request {
 }
 
 /// How a review judges if nobody says: a text by its rubric, files and changes by criteria.
-const fn usual_protocol(work: &Work) -> Protocol {
+const fn usual_protocol(work: &Work) -> LoopProtocol {
     match work {
-        Work::Draft(_) => Protocol::Revise,
-        Work::Files(files) if files.len() == 1 => Protocol::Revise,
-        Work::Files(_) | Work::Tree(_) => Protocol::Audit,
+        Work::Draft(_) => LoopProtocol::Revise,
+        Work::Files(files) if files.len() == 1 => LoopProtocol::Revise,
+        Work::Files(_) | Work::Tree(_) => LoopProtocol::Audit,
     }
 }
 
@@ -154,7 +154,7 @@ pub async fn prepare(request: &Request, resolver: &AgentResolver<'_>) -> Result<
     });
     let Some((settings, material)) = settings else { return Err(problems) };
     problems.extend(cannot_commit(&settings, &config, resolver).await);
-    let asked = resolver.config.workspace.prepare.as_ref().filter(|line| line.layer == Layer::Flags);
+    let asked = resolver.config.workspace.prepare.as_ref().filter(|line| line.layer == ConfigLayer::Flags);
     if asked.is_some() && !settings.needs_folder() {
         let message =
             format!("{} makes a worker's folder ready, and this protocol has none", option("prepare"));

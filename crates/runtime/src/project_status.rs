@@ -19,22 +19,22 @@ use gadfly_journal::{Journal, ReadError};
 use gadfly_project::{Problem, adopt};
 
 pub use commands::CommandRan;
-pub use evidence::{Evidence, Proof, ProofSource, Refused, Word};
+pub use evidence::{ProofPolicy, ProofSource, RefusedProof, StatusEvidence, VerdictProof};
 pub use hook::{HookError, Hooked};
-pub use sources::Sources;
+pub use sources::StatusSources;
 
-use crate::prepare::pipeline::{Known, known, skills};
+use crate::prepare::pipeline::{ProjectRegistry, known, skills};
 use crate::service::Gadfly;
 use crate::setup::Setup;
-use crate::survey::{Seen, SurveyError, survey, survey_staged};
+use crate::survey::{SurveyError, SurveyResult, survey, survey_staged};
 use crate::workspace::{Git, WorkspaceError};
 
 /// What is looked at, and whose word counts.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
-pub struct Asked {
+pub struct StatusQuery {
     /// What the next commit would hold, in place of the files on disk.
     pub staged: bool,
-    pub word: Word,
+    pub word: ProofPolicy,
     /// Conditions only people can judge are taken as true.
     pub assume_manual: bool,
 }
@@ -56,17 +56,17 @@ pub enum ProjectStatusError {
 
 /// One project at one moment.
 pub struct ProjectStatus {
-    pub known: Known,
+    pub known: ProjectRegistry,
     pub listing: Listing,
     /// Normalised, by path.
     pub headings: BTreeMap<String, Vec<String>>,
     /// At most one for each agent: the one that counts, or would if its files were still what they were.
     pub verdicts: Vec<PairVerdict>,
     /// Where each of them is from, by agent.
-    pub proofs: BTreeMap<String, Proof>,
+    pub proofs: BTreeMap<String, VerdictProof>,
     /// There is a journal here.
     pub has_journal: bool,
-    pub refused: Vec<Refused>,
+    pub refused: Vec<RefusedProof>,
     /// What people said about conditions only they can judge.
     pub manual: BTreeMap<String, bool>,
     pub assume_manual: bool,
@@ -104,7 +104,7 @@ impl ProjectStatus {
 
 impl Gadfly {
     /// How the project stands now, by the journal and the receipts.
-    pub async fn project_status(&self, asked: Asked) -> Result<ProjectStatus, ProjectStatusError> {
+    pub async fn project_status(&self, asked: StatusQuery) -> Result<ProjectStatus, ProjectStatusError> {
         let setup = Setup::new(self.root().clone(), self.config().clone());
         setup.project_status(self.journal().dir(), Some(self.journal()), asked).await
     }
@@ -117,14 +117,14 @@ impl Setup {
         &self,
         store: &Path,
         journal: Option<&Journal>,
-        asked: Asked,
+        asked: StatusQuery,
     ) -> Result<ProjectStatus, ProjectStatusError> {
         let root = &self.root.dir;
         let state = state_project(root);
         let known = known(root, &self.config, state.as_deref()).map_err(ProjectStatusError::Project)?;
-        let evidence = Evidence::read(root, known.files.layout, journal, &asked.word)?;
+        let evidence = StatusEvidence::read(root, known.files.layout, journal, &asked.word)?;
         let wanted = wanted(&known.registry, evidence.all());
-        let Seen { listing, texts, .. } = self.look(store, &wanted, asked.staged).await?;
+        let SurveyResult { listing, texts, .. } = self.look(store, &wanted, asked.staged).await?;
         let (verdicts, proofs, refused) = evidence.counting(&listing);
         // What people said in a store that is not this machine's, nobody here heard.
         let heard = journal.filter(|journal| journal.foreign().is_none());
@@ -144,14 +144,19 @@ impl Setup {
         })
     }
 
-    async fn look(&self, store: &Path, wanted: &Survey, staged: bool) -> Result<Seen, ProjectStatusError> {
+    async fn look(
+        &self,
+        store: &Path,
+        wanted: &Survey,
+        staged: bool,
+    ) -> Result<SurveyResult, ProjectStatusError> {
         if staged {
             return Ok(survey_staged(&self.asking_git()?, &self.root.dir, store, wanted).await?);
         }
         let (root, store, wanted) = (self.root.dir.clone(), store.to_owned(), wanted.clone());
         let looked = tokio::task::spawn_blocking(move || survey(&root, &store, &wanted)).await;
         let (listing, texts) = looked.map_err(|_| SurveyError::Cancelled)??;
-        Ok(Seen { listing, texts, ..Seen::default() })
+        Ok(SurveyResult { listing, texts, ..SurveyResult::default() })
     }
 
     fn asking_git(&self) -> Result<Git, ProjectStatusError> {

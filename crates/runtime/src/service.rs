@@ -33,7 +33,7 @@ use crate::undo::{UndoError, Undone};
 use crate::witness::{Watched, Witness};
 use crate::workspace::Workspace;
 
-pub use answering::{AnswerError, Asked, MOST_STEERED, SteerError};
+pub use answering::{AnswerError, AnsweredQuestion, MOST_STEERED, SteerError};
 
 /// One project's Gadfly in this process.
 pub struct Gadfly {

@@ -10,7 +10,7 @@ use gadfly_project::{Config, Problem, Root};
 
 use crate::agents::{AgentResolver, Env, environment};
 use crate::os::ProcessLauncher;
-use crate::prepare::{BaseFiles, GoalRequest, PipelineRequest, Prepared, Request, Submission, Wanted};
+use crate::prepare::{BaseFiles, GoalRequest, PipelineRequest, Prepared, Request, ReviewTarget, Submission};
 use crate::prepare::{base_of, load_submission, prepare, prepare_goal, prepare_pipeline};
 use crate::provider_health::ProviderHealthFile;
 use crate::service::{Gadfly, GadflyError};
@@ -87,7 +87,11 @@ impl Setup {
     }
 
     /// Reads what is to be reviewed; none if there is nothing. The project is only read.
-    pub async fn bring(&self, wanted: &Wanted, exclude: &[String]) -> Result<Option<Submission>, Problem> {
+    pub async fn bring(
+        &self,
+        wanted: &ReviewTarget,
+        exclude: &[String],
+    ) -> Result<Option<Submission>, Problem> {
         load_submission(self.git(), &self.root.dir, wanted, exclude).await
     }
 

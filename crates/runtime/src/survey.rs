@@ -10,16 +10,16 @@ use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
 
 use gadfly_engine::pipeline::headings::headings;
-use gadfly_engine::pipeline::listing::{Found, Listing, Survey, Surveyed};
+use gadfly_engine::pipeline::listing::{ListedFile, Listing, Survey, Surveyed};
 use gadfly_engine::{Digest, Text};
 use rustix::fs::OFlags;
 use tokio_util::sync::CancellationToken;
 
 use crate::edits::{above, open_file};
 use crate::workspace::WorkspaceError;
-use cache::{Cache, Mark};
-use names::Names;
-use walk::Walked;
+use cache::{Cache, FileStamp};
+use names::NamedPaths;
+use walk::WalkedFile;
 
 mod cache;
 mod names;
@@ -65,7 +65,7 @@ impl SurveyError {
 
 /// What was found, and how much had to be done for it.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
-pub struct Seen {
+pub struct SurveyResult {
     pub listing: Listing,
     /// By path: the headings of what `read` asked for, as far as it is text and not too long.
     pub texts: BTreeMap<String, String>,
@@ -75,7 +75,7 @@ pub struct Seen {
     pub compared: usize,
 }
 
-impl Seen {
+impl SurveyResult {
     /// As the engine gets it.
     pub fn reply(self) -> (Surveyed, Vec<Text>) {
         let listing = Text::new(self.listing.text());
@@ -107,21 +107,22 @@ pub fn look(
     store: &Path,
     survey: &Survey,
     cancel: &CancellationToken,
-) -> Result<Seen, SurveyError> {
+) -> Result<SurveyResult, SurveyError> {
     let (found, compared) = walk::files(root, store, survey, cancel)?;
     if found.len() > MOST_FILES {
         return Err(SurveyError::TooMany { count: found.len() });
     }
     let top = walk::open_root(root)?;
     let mut cache = Cache::open(root, store);
-    let wanted = Names::of(&survey.read);
-    let (mut seen, mut left) = (Seen::default(), LARGEST_TEXTS);
-    for Walked { path, mark, mode } in found {
+    let wanted = NamedPaths::of(&survey.read);
+    let (mut seen, mut left) = (SurveyResult::default(), LARGEST_TEXTS);
+    for WalkedFile { path, mark, mode } in found {
         if cancel.is_cancelled() {
             return Err(SurveyError::Cancelled);
         }
         let as_text = wanted.has(&path) && mark.bytes <= LARGEST_TEXT;
-        let known = cache.known(&path, &mark).filter(|known| !as_text || known.outline != Outline::Unread);
+        let known =
+            cache.known(&path, &mark).filter(|known| !as_text || known.outline != OutlineState::Unread);
         let known = if let Some(known) = known {
             known.clone()
         } else {
@@ -135,19 +136,19 @@ pub fn look(
             let read = if as_text { read_text(&file) } else { stream(&file) }.map_err(failed)?;
             seen.read += 1;
             // Somebody may write to it at this moment: then it is read again the next time.
-            if Mark::of(&file).is_ok_and(|now| now == mark) {
+            if FileStamp::of(&file).is_ok_and(|now| now == mark) {
                 cache.learn(&path, mark, read.clone());
             }
             read
         };
-        if let (true, Outline::Text(outline)) = (as_text, known.outline) {
+        if let (true, OutlineState::Text(outline)) = (as_text, known.outline) {
             let bytes = outline.len() as u64;
             if bytes <= left {
                 left -= bytes;
                 seen.texts.insert(path.clone(), outline);
             }
         }
-        seen.listing.insert(path, Found { digest: known.digest, mode });
+        seen.listing.insert(path, ListedFile { digest: known.digest, mode });
     }
     cache.keep();
     seen.compared = compared + wanted.compared();
@@ -156,13 +157,13 @@ pub fn look(
 
 /// What is known of a file's bytes.
 #[derive(Clone, PartialEq, Eq, Debug)]
-struct Content {
+struct FileBytes {
     digest: Digest,
-    outline: Outline,
+    outline: OutlineState,
 }
 
 #[derive(Clone, PartialEq, Eq, Debug)]
-enum Outline {
+enum OutlineState {
     /// Nobody asked for it yet.
     Unread,
     /// It is no text, or too long.
@@ -171,18 +172,18 @@ enum Outline {
 }
 
 /// None if it is no file any more.
-fn opened(top: &std::os::fd::OwnedFd, path: &str) -> io::Result<Option<(File, Mark)>> {
+fn opened(top: &std::os::fd::OwnedFd, path: &str) -> io::Result<Option<(File, FileStamp)>> {
     let Ok((folder, name)) = above(top, path, false) else { return Ok(None) };
     let stat = rustix::fs::statat(&folder, name, rustix::fs::AtFlags::SYMLINK_NOFOLLOW);
     if stat.is_err() {
         return Ok(None);
     }
     let file = open_file(&folder, name, OFlags::RDONLY).map_err(io::Error::other)?;
-    let mark = Mark::of(&file)?;
+    let mark = FileStamp::of(&file)?;
     Ok(Some((file, mark)))
 }
 
-fn stream(mut file: &File) -> io::Result<Content> {
+fn stream(mut file: &File) -> io::Result<FileBytes> {
     let mut hasher = blake3::Hasher::new();
     let mut buffer = vec![0_u8; BUFFER];
     loop {
@@ -194,11 +195,11 @@ fn stream(mut file: &File) -> io::Result<Content> {
         };
         hasher.update(buffer.get(..read).unwrap_or_default());
     }
-    Ok(Content { digest: Digest::from_bytes(*hasher.finalize().as_bytes()), outline: Outline::Unread })
+    Ok(FileBytes { digest: Digest::from_bytes(*hasher.finalize().as_bytes()), outline: OutlineState::Unread })
 }
 
 /// The digest and the headings are of the same bytes, whatever is written meanwhile.
-fn read_text(file: &File) -> io::Result<Content> {
+fn read_text(file: &File) -> io::Result<FileBytes> {
     let mut bytes = Vec::new();
     file.take(LARGEST_TEXT + 1).read_to_end(&mut bytes)?;
     if bytes.len() as u64 > LARGEST_TEXT {
@@ -207,11 +208,12 @@ fn read_text(file: &File) -> io::Result<Content> {
         hasher.update(&bytes);
         hasher.update_reader(file)?;
         let digest = Digest::from_bytes(*hasher.finalize().as_bytes());
-        return Ok(Content { digest, outline: Outline::None });
+        return Ok(FileBytes { digest, outline: OutlineState::None });
     }
     let digest = Digest::of(&bytes);
-    let outline = String::from_utf8(bytes).map_or(Outline::None, |text| Outline::Text(outline(text)));
-    Ok(Content { digest, outline })
+    let outline =
+        String::from_utf8(bytes).map_or(OutlineState::None, |text| OutlineState::Text(outline(text)));
+    Ok(FileBytes { digest, outline })
 }
 
 /// A text with the same headings and little else: it is what is asked of a text, and small enough to be kept.

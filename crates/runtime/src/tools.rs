@@ -33,13 +33,13 @@ use crate::perform::{Back, Incoming};
 use crate::process_env::ProcessEnv;
 use crate::sandbox;
 use area::Area;
-use changing::Edit;
-use kept::{Output, Outputs};
+use changing::TextEdit;
+use kept::{KeptOutput, Outputs};
 use processes::Processes;
-use reading::Window;
+use reading::LineWindow;
 use remote::Remote;
 use running::NotRun;
-use walk::Stop;
+use walk::WalkStop;
 
 /// How long a folder may take to be entered: the first to do so may have to make it.
 const ENTERING: Duration = Duration::from_mins(20);
@@ -78,18 +78,18 @@ impl Tools {
 }
 
 /// What there is to see.
-enum Shown {
+enum ToolView {
     /// As much as fits; the rest is kept.
-    Cut(Output),
+    Cut(KeptOutput),
     /// All of it: a picture, or what only the engine reads.
     Whole(String),
 }
 
 /// How a deed ended; an error is a sentence for whoever asked for it.
-type Came = Result<(ToolEnd, Shown), String>;
+type ActionOutcome = Result<(ToolEnd, ToolView), String>;
 
-fn done(text: Result<String, String>) -> Came {
-    text.map(|text| (ToolEnd::Done, Shown::Cut(Output::text(text))))
+fn done(text: Result<String, String>) -> ActionOutcome {
+    text.map(|text| (ToolEnd::Done, ToolView::Cut(KeptOutput::text(text))))
 }
 
 /// A deed, ready to be performed on a task of its own.
@@ -125,14 +125,14 @@ impl ToolTask {
         self.incoming.send(Incoming::Replied { effect: self.effect, reply, texts }).await;
     }
 
-    async fn reply(&self, came: Came, took_ms: u64) -> (ToolDone, Text) {
+    async fn reply(&self, came: ActionOutcome, took_ms: u64) -> (ToolDone, Text) {
         let (tools, number) = (Arc::clone(&self.tools), self.wanted.keep_as);
         let (end, shown, bytes) = match came {
-            Ok((end, Shown::Whole(text))) => {
+            Ok((end, ToolView::Whole(text))) => {
                 let bytes = u64::try_from(text.len()).unwrap_or(u64::MAX);
                 (end, text, bytes)
             }
-            Ok((end, Shown::Cut(output))) => {
+            Ok((end, ToolView::Cut(output))) => {
                 let shown = tokio::task::spawn_blocking(move || output.show(&tools.outputs, number)).await;
                 let (shown, bytes) = shown.unwrap_or_default();
                 (end, shown, bytes)
@@ -151,7 +151,7 @@ impl ToolTask {
         self.incoming.send(Incoming::Observed { effect: self.effect.clone(), observation }).await;
     }
 
-    async fn perform(&self) -> Result<Came, FolderError> {
+    async fn perform(&self) -> Result<ActionOutcome, FolderError> {
         let inside = match &self.folder {
             _ if !self.needs_the_folder() => None,
             Ok(folder) => Some((Arc::clone(folder), self.enter(folder).await?)),
@@ -205,7 +205,7 @@ impl ToolTask {
         &self,
         inside: Option<(Arc<Folder>, Inside)>,
         time: Duration,
-    ) -> Result<Came, FolderError> {
+    ) -> Result<ActionOutcome, FolderError> {
         let remote = &self.tools.remote;
         match &self.wanted.action {
             ToolAction::FetchUrl { url } if self.is_asked_inside(url) => {
@@ -245,7 +245,7 @@ impl ToolTask {
         line: &str,
         picture: Option<&str>,
         time: Duration,
-    ) -> Result<Came, FolderError> {
+    ) -> Result<ActionOutcome, FolderError> {
         let Some((folder, inside)) = inside else { return Ok(Err("there is no folder for it".to_owned())) };
         let dir = inside.workspace.dir();
         let network = sandbox::network(self.wanted.network, false);
@@ -276,16 +276,16 @@ impl ToolTask {
             let file = file.to_owned();
             return Ok(blocking(move || {
                 let _held = inside;
-                picture::bring(&area, &file, before).map(|base64| (ToolEnd::Done, Shown::Whole(base64)))
+                picture::bring(&area, &file, before).map(|base64| (ToolEnd::Done, ToolView::Whole(base64)))
             })
             .await);
         }
-        Ok(Ok((ToolEnd::Ran(ran.end), Shown::Cut(ran.output))))
+        Ok(Ok((ToolEnd::Ran(ran.end), ToolView::Cut(ran.output))))
     }
 
     /// The folder is held until the last byte is written, even if nobody waits for it any more.
-    async fn files(&self, inside: Option<(Arc<Folder>, Inside)>, time: Duration) -> Came {
-        let stop = Stop { until: Instant::now() + time, cancel: self.cancel.clone() };
+    async fn files(&self, inside: Option<(Arc<Folder>, Inside)>, time: Duration) -> ActionOutcome {
+        let stop = WalkStop { until: Instant::now() + time, cancel: self.cancel.clone() };
         let ToolUse { action, beyond, whole, .. } = self.wanted.clone();
         let (texts, tools) = (self.texts.clone(), Arc::clone(&self.tools));
         blocking(move || {
@@ -298,7 +298,7 @@ impl ToolTask {
                 ToolAction::ReadFile { path, .. } if whole => {
                     let said = |why| format!("`{}`: {why}", area::clipped(path));
                     let file = area.spot(path, false)?.open().map_err(said)?;
-                    reading::whole(file).map_err(said).map(|text| (ToolEnd::Done, Shown::Whole(text)))
+                    reading::whole(file).map_err(said).map(|text| (ToolEnd::Done, ToolView::Whole(text)))
                 }
                 action => done(with_files(action, &area, &texts, &tools.outputs, &stop)),
             }
@@ -307,7 +307,7 @@ impl ToolTask {
     }
 }
 
-async fn blocking(work: impl FnOnce() -> Came + Send + 'static) -> Came {
+async fn blocking(work: impl FnOnce() -> ActionOutcome + Send + 'static) -> ActionOutcome {
     tokio::task::spawn_blocking(work).await.unwrap_or_else(|e| Err(format!("it was broken off: {e}")))
 }
 
@@ -321,12 +321,12 @@ fn with_files(
     area: &Area,
     texts: &[(Digest, Arc<str>)],
     outputs: &Outputs,
-    stop: &Stop,
+    stop: &WalkStop,
 ) -> Result<String, String> {
     let text = |digest| text(texts, digest);
     match action {
         ToolAction::ReadFile { path, from, lines } => {
-            let window = Window { from: *from, lines: *lines };
+            let window = LineWindow { from: *from, lines: *lines };
             if let Some(number) = Outputs::number(path) {
                 return reading::read(outputs.open(number?)?, window, true, stop);
             }
@@ -337,7 +337,7 @@ fn with_files(
         ToolAction::WriteFile { path, content } => changing::write(area, path, &text(content)?),
         ToolAction::EditFile { path, old, new, all } => {
             let (old, new) = (text(old)?, text(new)?);
-            changing::edit(area, path, Edit { old: &old, new: &new, all: *all })
+            changing::edit(area, path, TextEdit { old: &old, new: &new, all: *all })
         }
         ToolAction::ListFiles { path } => finding::list(area, path, stop),
         ToolAction::SearchFiles { pattern, path } => finding::search(area, pattern, path, stop),

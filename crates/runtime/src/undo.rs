@@ -11,13 +11,13 @@ use gadfly_engine::{Effect, EffectKind, Reply};
 use gadfly_journal::pipeline::StateFiles;
 use gadfly_journal::{Journal, ReadError, RunId};
 
-use begun::Begun;
+use begun::BegunWrites;
 
 use crate::folder::{FolderError, tree_of};
 use crate::os::NoSupervisor;
 use crate::save::{digest_of, sweep_beside, write_atomically};
 use crate::service::Gadfly;
-use crate::workspace::{Accepted, WayBack, Workspace, WorkspaceError};
+use crate::workspace::{CheckoutChanges, WayBack, Workspace, WorkspaceError};
 
 mod already;
 mod begun;
@@ -96,7 +96,7 @@ pub enum UndoError {
 }
 
 /// What a run brought to the user.
-enum Brought {
+enum RunDelivery {
     /// What its nodes made in folders of their own, the oldest first.
     Delivered(Vec<Accept>),
     Tree {
@@ -108,7 +108,7 @@ enum Brought {
 
 /// What the journal tells of a run's acceptances.
 #[derive(Default)]
-struct Told {
+struct AcceptanceHistory {
     /// Those that came to their end, the oldest first.
     accepted: Vec<Accept>,
     commit: Option<Committed>,
@@ -121,7 +121,7 @@ struct Told {
     saving: Option<Save>,
 }
 
-impl Told {
+impl AcceptanceHistory {
     fn by(journal: &Journal, run: &RunId) -> Result<Self, ReadError> {
         let (mut told, mut asked) = (Self::default(), Vec::<Effect>::new());
         for record in journal.replay(run) {
@@ -163,16 +163,16 @@ impl Told {
     }
 
     /// The last acceptance that came to its end or, where nodes have folders of their own, all of them.
-    fn brought(&self) -> Option<Brought> {
+    fn brought(&self) -> Option<RunDelivery> {
         let delivered: Vec<Accept> = self.accepted.iter().filter(|a| a.at.is_some()).cloned().collect();
         if !delivered.is_empty() {
-            return Some(Brought::Delivered(delivered));
+            return Some(RunDelivery::Delivered(delivered));
         }
         let tree = self
             .accepted
             .last()
-            .map(|accept| Brought::Tree { accept: accept.clone(), commit: self.commit.clone() });
-        tree.or_else(|| self.saved.clone().map(Brought::File))
+            .map(|accept| RunDelivery::Tree { accept: accept.clone(), commit: self.commit.clone() });
+        tree.or_else(|| self.saved.clone().map(RunDelivery::File))
     }
 }
 
@@ -234,8 +234,8 @@ impl Gadfly {
         if let Some(told) = self.in_place(run)? {
             return self.undo_in_place(run, told).await;
         }
-        let told = Told::by(self.journal(), run)?;
-        let begun = Begun::of(self.journal(), run, &told);
+        let told = AcceptanceHistory::by(self.journal(), run)?;
+        let begun = BegunWrites::of(self.journal(), run, &told);
         if !begun.is_nothing() && self.is_driven(run) {
             return Err(UndoError::Driven(run.clone()));
         }
@@ -248,12 +248,12 @@ impl Gadfly {
         let half = self.take_back(run, &begun).await?;
         let undone = match told.brought() {
             None => None,
-            Some(Brought::Tree { commit: Some(commit), .. }) => {
+            Some(RunDelivery::Tree { commit: Some(commit), .. }) => {
                 return Err(UndoError::Committed { run: run.clone(), branch: commit.branch });
             }
-            Some(Brought::Tree { accept, commit: None }) => Some(self.undo_tree(run, &accept).await?),
-            Some(Brought::Delivered(accepts)) => Some(self.undo_delivered(run, &accepts).await?),
-            Some(Brought::File(save)) => Some(self.undo_file(run, &save)?),
+            Some(RunDelivery::Tree { accept, commit: None }) => Some(self.undo_tree(run, &accept).await?),
+            Some(RunDelivery::Delivered(accepts)) => Some(self.undo_delivered(run, &accepts).await?),
+            Some(RunDelivery::File(save)) => Some(self.undo_file(run, &save)?),
         };
         match half.into_iter().chain(undone).reduce(Undone::and) {
             Some(undone) => Ok(undone),
@@ -267,8 +267,8 @@ impl Gadfly {
         if let Some(told) = self.in_place(run)? {
             return self.preview_in_place(run, told).await;
         }
-        let told = Told::by(self.journal(), run)?;
-        let begun = self.way_of_begun(&Begun::of(self.journal(), run, &told)).await?;
+        let told = AcceptanceHistory::by(self.journal(), run)?;
+        let begun = self.way_of_begun(&BegunWrites::of(self.journal(), run, &told)).await?;
         let Some(brought) = told.brought() else {
             let Some((root, way)) = begun else { return Err(self.nothing(run, &told).await) };
             return Ok(Preview { root, way, sure: true, in_place: false });
@@ -283,7 +283,7 @@ impl Gadfly {
     }
 
     /// Why nothing is to be taken back.
-    async fn nothing(&self, run: &RunId, told: &Told) -> UndoError {
+    async fn nothing(&self, run: &RunId, told: &AcceptanceHistory) -> UndoError {
         match self.branch_begun(run, told).await {
             Ok(Some(branch)) => UndoError::Committed { run: run.clone(), branch },
             Ok(None) => UndoError::Nothing(run.clone()),
@@ -291,19 +291,19 @@ impl Gadfly {
         }
     }
 
-    async fn preview_brought(&self, run: &RunId, brought: Brought) -> Result<Preview, UndoError> {
+    async fn preview_brought(&self, run: &RunId, brought: RunDelivery) -> Result<Preview, UndoError> {
         match brought {
-            Brought::Tree { commit: Some(commit), .. } => {
+            RunDelivery::Tree { commit: Some(commit), .. } => {
                 Err(UndoError::Committed { run: run.clone(), branch: commit.branch })
             }
-            Brought::Tree { accept, commit: None } => {
+            RunDelivery::Tree { accept, commit: None } => {
                 let (workspace, tree) = self.accepted_tree(run, &accept)?;
                 let way = workspace.way_to_take_back(&tree, accept.resolution.as_ref()).await;
                 let way = way.map_err(|e| UndoError::Folder(e.to_string()))?;
                 Ok(Preview { root: workspace.root().to_owned(), way, sure: true, in_place: false })
             }
-            Brought::Delivered(accepts) => self.preview_delivered(run, &accepts).await,
-            Brought::File(save) => Ok(preview_file(&save)),
+            RunDelivery::Delivered(accepts) => self.preview_delivered(run, &accepts).await,
+            RunDelivery::File(save) => Ok(preview_file(&save)),
         }
     }
 
@@ -325,7 +325,7 @@ impl Gadfly {
     async fn undo_tree(&self, run: &RunId, accept: &Accept) -> Result<Undone, UndoError> {
         let (workspace, tree) = self.accepted_tree(run, accept)?;
         match workspace.take_back(&tree, accept.resolution.as_ref()).await {
-            Ok(Accepted { paths }) => {
+            Ok(CheckoutChanges { paths }) => {
                 Ok(Undone::Checkout { root: workspace.root().to_owned(), paths, left: Vec::new() })
             }
             Err(WorkspaceError::Conflict { paths }) => Err(UndoError::Changed { run: run.clone(), paths }),

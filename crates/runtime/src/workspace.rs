@@ -19,7 +19,7 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
-pub use apply::Accepted;
+pub use apply::CheckoutChanges;
 pub use bring::Bring;
 pub(crate) use checkout::Checkout;
 pub(crate) use commit_files::Intent as CommitIntent;
@@ -30,15 +30,15 @@ pub use git::Git;
 pub use in_place::WayBack;
 pub use intent::{TakenBack, is_begun};
 pub use landing::{Landed, Landing};
-pub use partial::{Past, take_all_back, way_to_take_all_back};
+pub use partial::{PastAcceptance, take_all_back, way_to_take_all_back};
 pub use recent::Recent;
 pub use reviewed::{Range, Reviewed};
-pub use snapshot::{Change, Snapshot, Status};
+pub use snapshot::{ChangeStatus, Snapshot, SnapshotChange};
 pub use store::TreeEntry;
 
 use gadfly_engine::Digest;
-use store::Store;
-use tree::{Excluded, Rules, make_accessible, make_accessible_or_remove, off_thread};
+use store::SnapshotStore;
+use tree::{Excluded, IgnoreRules, make_accessible, make_accessible_or_remove, off_thread};
 
 use crate::os::remove_tree;
 
@@ -90,8 +90,8 @@ const IN_PLACE: &str =
 pub struct Workspace {
     /// `<run>/tree`: everything below is ours.
     home: PathBuf,
-    store: Store,
-    facts: Facts,
+    store: SnapshotStore,
+    facts: WorkspaceFacts,
     excluded: Excluded,
     /// Paths that count although they are ignored, because the user's repository tracks them.
     tracked: Vec<String>,
@@ -101,7 +101,7 @@ pub struct Workspace {
 
 /// What another process needs to go on with this workspace.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
-struct Facts {
+struct WorkspaceFacts {
     version: u32,
     /// The top folder of the tree: the project's, or the repository's it lies in.
     root: PathBuf,
@@ -117,7 +117,7 @@ struct Facts {
     in_place: bool,
 }
 
-impl Facts {
+impl WorkspaceFacts {
     fn read(home: &Path) -> Result<Self, String> {
         let path = home.join("workspace.json");
         let text = fs::read(&path).map_err(|e| format!("{}: {e}", path.display()))?;
@@ -153,7 +153,7 @@ impl Workspace {
     pub fn open(git: Git, run: &Path) -> Result<Self, WorkspaceError> {
         let home = home_of(run)?;
         let damaged = |reason: String| WorkspaceError::Damaged { path: home.clone(), reason };
-        let facts = Facts::read(&home).map_err(damaged)?;
+        let facts = WorkspaceFacts::read(&home).map_err(damaged)?;
         if facts.version != VERSION {
             let reason =
                 format!("it was made by another version (format {}, ours is {VERSION})", facts.version);
@@ -165,8 +165,8 @@ impl Workspace {
         Ok(Self::over(git, home, facts, tracked))
     }
 
-    fn over(git: Git, home: PathBuf, facts: Facts, tracked: Vec<String>) -> Self {
-        let store = Store::at(git, home.join("store.git"));
+    fn over(git: Git, home: PathBuf, facts: WorkspaceFacts, tracked: Vec<String>) -> Self {
+        let store = SnapshotStore::at(git, home.join("store.git"));
         let excluded = Excluded::new(facts.bring.all().cloned());
         Self { home, store, facts, excluded, tracked, turn: tokio::sync::Mutex::default() }
     }
@@ -272,7 +272,7 @@ impl Workspace {
             return Err(WorkspaceError::NotADirectory { path: work });
         }
         let rules = self.home.join("rules");
-        let mut listing = self.store.listing(&work, Rules::List(&rules), &self.excluded).await?;
+        let mut listing = self.store.listing(&work, IgnoreRules::List(&rules), &self.excluded).await?;
         self.leave_out_caches(&mut listing).await?;
         let tree = self.store.take(&work, WORK, &listing.files, &self.tracked).await?;
         Ok((tree, listing.repositories))
@@ -280,7 +280,7 @@ impl Workspace {
 
     /// Leaves out what tools made for themselves since the run began. In place everything counts: what is not seen there
     /// is in the user's folder all the same.
-    async fn leave_out_caches(&self, listing: &mut tree::Listing) -> Result<(), WorkspaceError> {
+    async fn leave_out_caches(&self, listing: &mut tree::FolderListing) -> Result<(), WorkspaceError> {
         if self.facts.in_place {
             return Ok(());
         }
@@ -374,7 +374,7 @@ impl Workspace {
     }
 
     /// What `to` changes against `from`.
-    pub async fn changes(&self, from: &str, to: &str) -> Result<Vec<Change>, WorkspaceError> {
+    pub async fn changes(&self, from: &str, to: &str) -> Result<Vec<SnapshotChange>, WorkspaceError> {
         self.store.changes(from, to).await
     }
 
@@ -428,12 +428,12 @@ impl Workspace {
 
     /// Carries what was judged into the user's checkout, all of it or, on a conflict, nothing. Again is once.
     /// See `land` for what can be done about a conflict.
-    pub async fn accept(&self, judged: &str) -> Result<Accepted, WorkspaceError> {
+    pub async fn accept(&self, judged: &str) -> Result<CheckoutChanges, WorkspaceError> {
         self.carry(&self.facts.base, judged).await
     }
 
     /// Takes an acceptance back, all of it or, if a file changed since, nothing. Again is once.
-    pub async fn undo(&self, judged: &str) -> Result<Accepted, WorkspaceError> {
+    pub async fn undo(&self, judged: &str) -> Result<CheckoutChanges, WorkspaceError> {
         self.take_back(judged, None).await
     }
 

@@ -78,7 +78,7 @@ fn end(journal: &Journal, run: &RunId, ended: &Ended) -> (String, Option<String>
 
 async fn run_once(dir: &Path, agent_set: &AgentSet) -> (RunId, (String, Option<String>, u32), Vec<Record>) {
     let task = Text::new("Count the apples.");
-    let settings = revise::Settings {
+    let settings = revise::ReviseSettings {
         task: task.digest(),
         phase: "general".into(),
         rubric: vec!["states the number of apples".into()],

@@ -27,7 +27,7 @@ fn open(dir: &Path, agent_set: &AgentSet) -> Gadfly {
 
 fn prepared(agent_set: &AgentSet) -> Prepared {
     let task = Text::new("Say hello.");
-    let settings = revise::Settings {
+    let settings = revise::ReviseSettings {
         task: task.digest(),
         phase: "general".into(),
         rubric: vec!["at most 3 words".into()],

@@ -14,14 +14,14 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-use gadfly_engine::artifact::{Entry as File, Manifest};
+use gadfly_engine::artifact::{ArtifactFile as File, Manifest};
 use gadfly_engine::pipeline::facts::AgentReadiness;
 use gadfly_engine::pipeline::headings::headings;
 use gadfly_engine::pipeline::listing::{Listing, Survey};
 use gadfly_engine::pipeline::{Check, Gate, PairVerdict, Pattern, ProjectFacts, Registry};
 use gadfly_engine::{Digest, Text};
 use gadfly_project::registry;
-use gadfly_runtime::survey::{Seen, look};
+use gadfly_runtime::survey::{SurveyResult, look};
 use tokio_util::sync::CancellationToken;
 
 /// Artifacts of each agent.
@@ -105,9 +105,9 @@ impl Project {
     /// Half of the agents have passed.
     fn judged(&self, listing: &Listing) -> Vec<PairVerdict> {
         let entries = self.registry.entries.iter().step_by(2);
-        let verdict = |entry: &gadfly_engine::pipeline::Entry| {
+        let verdict = |entry: &gadfly_engine::pipeline::RegistryEntry| {
             let made = listing.matching(&entry.produces[0].patterns[0]);
-            let file = |(path, found): (&str, gadfly_engine::pipeline::listing::Found)| File {
+            let file = |(path, found): (&str, gadfly_engine::pipeline::listing::ListedFile)| File {
                 path: path.to_owned(),
                 mode: found.mode,
                 blob: found.digest,
@@ -152,7 +152,7 @@ impl Project {
         Survey { patterns: patterns.into_iter().collect(), read: read.into_iter().collect() }
     }
 
-    fn look(&self) -> Seen {
+    fn look(&self) -> SurveyResult {
         look(self.root(), &self.root().join(".gadfly"), &self.survey(), &CancellationToken::new()).unwrap()
     }
 

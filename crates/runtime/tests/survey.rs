@@ -13,7 +13,7 @@ use gadfly_engine::pipeline::Pattern;
 use gadfly_engine::pipeline::headings::headings;
 use gadfly_engine::pipeline::listing::Survey;
 use gadfly_runtime::os::ProcessLauncher;
-use gadfly_runtime::survey::{Seen, SurveyError, look, survey_staged};
+use gadfly_runtime::survey::{SurveyError, SurveyResult, look, survey_staged};
 use gadfly_runtime::workspace::Git;
 use tokio_util::sync::CancellationToken;
 
@@ -43,7 +43,7 @@ impl Desk {
         fs::write(path, text).unwrap();
     }
 
-    fn look(&self, patterns: &[&str], read: &[&str]) -> Result<Seen, SurveyError> {
+    fn look(&self, patterns: &[&str], read: &[&str]) -> Result<SurveyResult, SurveyError> {
         let of = |list: &[&str]| list.iter().map(|p| Pattern::new(p)).collect();
         let survey = Survey { patterns: of(patterns), read: of(read) };
         look(&self.project(), &self.store(), &survey, &CancellationToken::new())

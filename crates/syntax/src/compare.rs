@@ -8,11 +8,11 @@ use std::collections::{HashMap, HashSet};
 
 use crate::facts::{Facts, Unit};
 use crate::language::{self, Language};
-use crate::{Changed, Examined, Found, Version};
+use crate::{ChangedFile, Examination, Version, Weakening};
 
 /// One changed file that was read in both versions; a version that is absent has nothing in it.
 pub struct Read<'c> {
-    pub change: &'c Changed,
+    pub change: &'c ChangedFile,
     pub language: &'static Language,
     pub before: Facts,
     pub after: Facts,
@@ -20,7 +20,7 @@ pub struct Read<'c> {
 
 /// What is known of all changed files together.
 #[derive(Default)]
-pub struct Whole {
+pub struct AllFiles {
     /// Names that are not defined any more where they were, and those that are new.
     pub undefined: HashSet<String>,
     pub newly_defined: HashSet<String>,
@@ -53,7 +53,7 @@ impl Counts {
     }
 }
 
-pub fn tests(changes: &[Changed], is_there: &dyn Fn(&str) -> bool, examined: &mut Examined) {
+pub fn tests(changes: &[ChangedFile], is_there: &dyn Fn(&str) -> bool, examined: &mut Examination) {
     let mut read = Vec::new();
     for change in changes {
         let Some(language) = language::of(&change.path) else { continue };
@@ -63,11 +63,11 @@ pub fn tests(changes: &[Changed], is_there: &dyn Fn(&str) -> bool, examined: &mu
         }
     }
     let paired = pairs::find(&read);
-    let whole = Whole::of(&read, &paired);
+    let whole = AllFiles::of(&read, &paired);
     for (file, unit, twin) in &paired.pairs {
         let (from, to) = (&read[*file], &read[twin.0]);
         let (before, after) = (&from.before.tests()[*unit], &to.after.tests()[twin.1]);
-        unit::compare(&unit::Pair { from, to, before, after }, &whole, &mut examined.found);
+        unit::compare(&unit::UnitPair { from, to, before, after }, &whole, &mut examined.found);
     }
     for (file, unit) in &paired.gone {
         examined.found.push(gone(&read[*file], &read[*file].before.tests()[*unit]));
@@ -81,7 +81,7 @@ pub fn tests(changes: &[Changed], is_there: &dyn Fn(&str) -> bool, examined: &mu
     }
 }
 
-fn facts(language: &'static Language, change: &Changed, version: &Version) -> Option<Facts> {
+fn facts(language: &'static Language, change: &ChangedFile, version: &Version) -> Option<Facts> {
     match version {
         Version::Absent => Some(Facts::default()),
         Version::Text(text) => Facts::read(language, text, change.is_test),
@@ -90,7 +90,7 @@ fn facts(language: &'static Language, change: &Changed, version: &Version) -> Op
 }
 
 /// A file nobody can say anything about. A test by its name is known to be changed; one that holds tests besides is not.
-fn unread(language: &Language, change: &Changed, before: Option<&Facts>) -> Option<Found> {
+fn unread(language: &Language, change: &ChangedFile, before: Option<&Facts>) -> Option<Weakening> {
     let text = change.before.text().unwrap_or_default();
     let had_tests = before.map_or_else(
         || ["#[test]", "#[cfg(test)]", "@Test", "TestCase"].iter().any(|word| text.contains(word)),
@@ -101,11 +101,11 @@ fn unread(language: &Language, change: &Changed, before: Option<&Facts>) -> Opti
             "It holds tests and cannot be read as {} any more, so nobody can say what became of them.",
             language.name
         );
-        Found::new(&change.path, None, says)
+        Weakening::new(&change.path, None, says)
     })
 }
 
-impl Whole {
+impl AllFiles {
     fn of(read: &[Read<'_>], paired: &pairs::Paired) -> Self {
         let names = |of: for<'r> fn(&'r Read<'_>) -> &'r Facts| -> HashSet<String> {
             read.iter().flat_map(|file| of(file).defined.iter().map(|(name, _)| name.clone())).collect()
@@ -145,7 +145,7 @@ fn texts(unit: &Unit) -> impl Iterator<Item = &str> {
     unit.assertions.iter().filter(|a| !a.vacuous).map(|a| a.text.as_str())
 }
 
-fn gone(file: &Read<'_>, unit: &Unit) -> Found {
+fn gone(file: &Read<'_>, unit: &Unit) -> Weakening {
     let name = unit.name.rsplit('.').next().unwrap_or(&unit.name);
     let path = &file.change.path;
     let still = file.after.defined.iter().find(|(defined, _)| defined == name);
@@ -154,18 +154,18 @@ fn gone(file: &Read<'_>, unit: &Unit) -> Found {
         None if !file.change.after.is_there() => format!("The test `{name}` was deleted with its file."),
         None => format!("The test `{name}` was deleted."),
     };
-    Found::new(path, still.map(|(_, line)| *line), says)
+    Weakening::new(path, still.map(|(_, line)| *line), says)
 }
 
 /// What concerns a file and none of its tests.
-fn of_file(file: &Read<'_>, whole: &Whole, is_there: &dyn Fn(&str) -> bool) -> Vec<Found> {
+fn of_file(file: &Read<'_>, whole: &AllFiles, is_there: &dyn Fn(&str) -> bool) -> Vec<Weakening> {
     let mut found = Vec::new();
     let Read { change, language, before, after } = file;
     let path = &change.path;
     if !change.after.is_there() {
         let only_help = change.is_test && before.tests().is_empty() && change.before.is_there();
         if only_help && !whole.moved(before) {
-            found.push(Found::new(path, None, "A file that tests are run with was deleted."));
+            found.push(Weakening::new(path, None, "A file that tests are run with was deleted."));
         }
         return found;
     }
@@ -173,12 +173,12 @@ fn of_file(file: &Read<'_>, whole: &Whole, is_there: &dyn Fn(&str) -> bool) -> V
         unit::compare_around(file, whole, &mut found);
     } else {
         let off = after.around().off.iter().filter(|mark| !mark.conditional);
-        found.extend(off.map(|mark| Found::new(path, Some(mark.line), unit::switched_off(&mark.text))));
+        found.extend(off.map(|mark| Weakening::new(path, Some(mark.line), unit::switched_off(&mark.text))));
     }
     // Where nobody finds tests by their names, somebody has to call them.
     for unit in after.tests().iter().filter(|_| language.calls_tests) {
         if before.around().has_called(&unit.name) > 0 && after.around().has_called(&unit.name) == 0 {
-            found.push(Found::new(
+            found.push(Weakening::new(
                 path,
                 Some(unit.line),
                 format!("The test `{}` is not called any more.", unit.name),
@@ -196,14 +196,14 @@ fn of_file(file: &Read<'_>, whole: &Whole, is_there: &dyn Fn(&str) -> bool) -> V
                     "`{}` is defined again, so that the one in line {earlier} is not run.",
                     unit.name
                 );
-                found.push(Found::new(path, Some(unit.line), says));
+                found.push(Weakening::new(path, Some(unit.line), says));
             }
         }
     }
     let mut known = Counts::of(before.told.iter().map(|mark| mark.text.as_str()));
     for mark in after.told.iter().filter(|mark| !known.take(&mark.text)) {
         let says = format!("The code asks whether it is being tested: `{}`.", mark.text);
-        found.push(Found::new(path, Some(mark.line), says));
+        found.push(Weakening::new(path, Some(mark.line), says));
     }
     let name = path.rsplit('/').next().unwrap_or(path);
     let is_program =
@@ -215,7 +215,7 @@ fn of_file(file: &Read<'_>, whole: &Whole, is_there: &dyn Fn(&str) -> bool) -> V
     for mark in after.exits.iter().filter(|mark| !known.take(&mark.text)) {
         if !is_program || mark.text.contains("_exit") {
             let says = format!("The code ends the whole program as if all were well: `{}`.", mark.text);
-            found.push(Found::new(path, Some(mark.line), says));
+            found.push(Weakening::new(path, Some(mark.line), says));
         }
     }
     for (name, line) in &after.defined {
@@ -223,7 +223,7 @@ fn of_file(file: &Read<'_>, whole: &Whole, is_there: &dyn Fn(&str) -> bool) -> V
             ["assert", "expect", "EXPECT", "ASSERT", "REQUIRE", "CHECK"].iter().any(|b| name.starts_with(b));
         if asserts && language.strength(name).is_some() && !before.has_defined(name) {
             let says = format!("`{name}`, by which tests assert, is defined anew here.");
-            found.push(Found::new(path, Some(*line), says));
+            found.push(Weakening::new(path, Some(*line), says));
         }
     }
     for (name, _) in
@@ -239,7 +239,7 @@ fn of_file(file: &Read<'_>, whole: &Whole, is_there: &dyn Fn(&str) -> bool) -> V
         };
         let file = |tail: &str| format!("{below}/{module}{tail}").trim_start_matches('/').to_owned();
         if whole.undefined.contains(name) && (is_there(&file(".rs")) || is_there(&file("/mod.rs"))) {
-            found.push(Found::new(
+            found.push(Weakening::new(
                 path,
                 None,
                 format!("The tests in `{}` are not compiled any more: `{name};` is gone.", file(".rs")),
@@ -253,7 +253,7 @@ fn of_file(file: &Read<'_>, whole: &Whole, is_there: &dyn Fn(&str) -> bool) -> V
 }
 
 /// The same name from another place: what is tested, or what asserts, may be a stand-in.
-fn imported_elsewhere(file: &Read<'_>, whole: &Whole, is_there: &dyn Fn(&str) -> bool) -> Vec<Found> {
+fn imported_elsewhere(file: &Read<'_>, whole: &AllFiles, is_there: &dyn Fn(&str) -> bool) -> Vec<Weakening> {
     let mut found = Vec::new();
     for (name, from, _) in &file.before.imports {
         let still = file.after.imports.iter().any(|(n, f, _)| n == name && f == from);
@@ -276,7 +276,7 @@ fn imported_elsewhere(file: &Read<'_>, whole: &Whole, is_there: &dyn Fn(&str) ->
         let now_ours = now.starts_with('.') || is_there(&format!("{}.py", now.replace('.', "/")));
         if !was_moved && (!is_library || now_ours) {
             let says = format!("`{name}` is imported from `{now}` in place of `{from}`.");
-            found.push(Found::new(&file.change.path, Some(*line), says));
+            found.push(Weakening::new(&file.change.path, Some(*line), says));
         }
     }
     found
@@ -288,7 +288,7 @@ fn stem(path: &str) -> &str {
     path.rsplit(['/', '.']).find(|part| !part.is_empty() && !extensions.contains(part)).unwrap_or(path)
 }
 
-impl Whole {
+impl AllFiles {
     /// Is all that this file defined and asserted now elsewhere?
     fn moved(&self, before: &Facts) -> bool {
         let defines = !before.defined.is_empty();

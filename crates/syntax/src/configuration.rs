@@ -5,7 +5,7 @@ mod keys;
 mod lines;
 mod make;
 
-use crate::{Changed, Found, Version};
+use crate::{ChangedFile, Version, Weakening};
 
 /// Files that say nothing but how tests are run: beginnings of their names.
 const SUITES: [&str; 22] = [
@@ -34,7 +34,7 @@ const SUITES: [&str; 22] = [
 ];
 
 /// What a change of such a file comes to. None for all other files.
-pub fn of(change: &Changed) -> Option<Vec<Found>> {
+pub fn of(change: &ChangedFile) -> Option<Vec<Weakening>> {
     let name = change.path.rsplit('/').next().unwrap_or(&change.path);
     let folder = change.path.rsplit_once('/').map_or("", |(folder, _)| folder);
     let is_in = |last: &str| folder.rsplit('/').next() == Some(last);
@@ -80,7 +80,7 @@ pub fn of(change: &Changed) -> Option<Vec<Found>> {
     Some(found)
 }
 
-fn whole(change: &Changed) -> Found {
+fn whole(change: &ChangedFile) -> Weakening {
     let verb = match (&change.before, &change.after) {
         (Version::Absent, _) => "was added",
         (_, Version::Absent) => "was deleted",
@@ -90,5 +90,5 @@ fn whole(change: &Changed) -> Found {
         let differs = after.lines().zip(before.lines()).position(|(a, b)| a != b)?;
         u32::try_from(differs + 1).ok()
     });
-    Found::new(&change.path, line, format!("A file that says how tests are run {verb}."))
+    Weakening::new(&change.path, line, format!("A file that says how tests are run {verb}."))
 }

@@ -5,7 +5,7 @@ use std::collections::HashSet;
 
 use tree_sitter::Node;
 
-use crate::language::{At, Language, Mark, Strength};
+use crate::language::{Language, Mark, NodeRef, Strength};
 use crate::{parse, shown};
 
 /// Conditions under which nothing is ever done.
@@ -87,9 +87,9 @@ impl Facts {
     /// None if the text cannot be read as a program of this language.
     pub fn read(language: &'static Language, text: &str, in_test_file: bool) -> Option<Self> {
         let tree = parse::parse(language, text)?;
-        let mut reading = Reading { language, facts: Self::default(), messages: HashSet::new() };
+        let mut reading = FactsReader { language, facts: Self::default(), messages: HashSet::new() };
         reading.facts.units.push(Unit::default());
-        let at = At { node: tree.root_node(), source: text, in_test_file };
+        let at = NodeRef { node: tree.root_node(), source: text, in_test_file };
         reading.visit(at, Where { tests: in_test_file, ..Where::default() });
         Some(reading.facts)
     }
@@ -155,15 +155,15 @@ struct Where {
     main: bool,
 }
 
-struct Reading {
+struct FactsReader {
     language: &'static Language,
     facts: Facts,
     /// What is only said when an assertion fails.
     messages: HashSet<usize>,
 }
 
-impl Reading {
-    fn visit(&mut self, at: At<'_>, mut here: Where) {
+impl FactsReader {
+    fn visit(&mut self, at: NodeRef<'_>, mut here: Where) {
         let language = self.language;
         let kind = at.kind();
         if at.node.is_extra() {
@@ -211,7 +211,7 @@ impl Reading {
     }
 
     /// Is what stands here only said?
-    fn is_remark(&self, at: At<'_>) -> bool {
+    fn is_remark(&self, at: NodeRef<'_>) -> bool {
         let language = self.language;
         let prints =
             |name: String| PRINTING.contains(&name.as_str()) || language.messages.contains(&name.as_str());
@@ -225,7 +225,7 @@ impl Reading {
     }
 
     /// What counts for the test it is in.
-    fn note(&mut self, at: At<'_>, here: Where, is_literal: bool) {
+    fn note(&mut self, at: NodeRef<'_>, here: Where, is_literal: bool) {
         let language = self.language;
         let unit = &mut self.facts.units[here.unit];
         if is_literal {
@@ -272,7 +272,7 @@ impl Reading {
     }
 
     /// What counts for the whole file.
-    fn note_file(&mut self, at: At<'_>, here: Where) {
+    fn note_file(&mut self, at: NodeRef<'_>, here: Where) {
         let language = self.language;
         let facts = &mut self.facts;
         facts.defined.extend((language.defines)(at).map(|name| (name, at.line())));
@@ -288,7 +288,7 @@ impl Reading {
         }
     }
 
-    fn assertion(&mut self, at: At<'_>, here: &mut Where) {
+    fn assertion(&mut self, at: NodeRef<'_>, here: &mut Where) {
         if !here.tests || here.asserting || here.dead {
             return;
         }
@@ -345,7 +345,7 @@ impl Reading {
         self.messages.extend(messages);
     }
 
-    fn body(&self, at: At<'_>) -> String {
+    fn body(&self, at: NodeRef<'_>) -> String {
         let mut leaves = Vec::new();
         let name = at
             .field("name")
@@ -356,7 +356,7 @@ impl Reading {
     }
 
     /// The leaves below a node, and which of them are names. Comments are none.
-    fn leaves(&self, at: At<'_>, without: &HashSet<usize>, into: &mut Vec<(String, bool)>) {
+    fn leaves(&self, at: NodeRef<'_>, without: &HashSet<usize>, into: &mut Vec<(String, bool)>) {
         if at.node.is_extra() || without.contains(&at.node.id()) {
             return;
         }
@@ -403,7 +403,7 @@ fn is_docstring(node: Node<'_>) -> bool {
 }
 
 /// What a group of tests is called: nobody expects it.
-fn name_of_group(at: At<'_>, language: &Language) -> Option<usize> {
+fn name_of_group(at: NodeRef<'_>, language: &Language) -> Option<usize> {
     let list = at.parent().filter(|_| matches!(at.kind(), "arguments" | "argument_list"))?;
     let name = (language.calls)(list)?;
     let groups =

@@ -38,31 +38,31 @@ pub struct Language {
     /// Calls whose texts are only said when something fails.
     pub messages: &'static [&'static str],
     /// Is code another one here when it is tested?
-    pub told: fn(At<'_>) -> bool,
+    pub told: fn(NodeRef<'_>) -> bool,
     /// Is this node a test?
-    pub test: fn(At<'_>) -> Option<Test>,
-    pub assertion: for<'t> fn(At<'t>) -> Option<Assertion<'t>>,
+    pub test: fn(NodeRef<'_>) -> Option<Test>,
+    pub assertion: for<'t> fn(NodeRef<'t>) -> Option<Assertion<'t>>,
     /// Does this node switch a test off?
-    pub off: fn(At<'_>) -> Option<Mark>,
+    pub off: fn(NodeRef<'_>) -> Option<Mark>,
     /// Does it end the program as if all were well?
-    pub exits: fn(At<'_>) -> bool,
+    pub exits: fn(NodeRef<'_>) -> bool,
     /// Does it keep a failure from being one?
-    pub swallows: fn(At<'_>) -> bool,
+    pub swallows: fn(NodeRef<'_>) -> bool,
     /// Does it put something else in the place of a function? Its name, or the module's.
-    pub mocks: fn(At<'_>) -> Option<String>,
+    pub mocks: fn(NodeRef<'_>) -> Option<String>,
     /// The name it calls.
-    pub calls: fn(At<'_>) -> Option<String>,
+    pub calls: fn(NodeRef<'_>) -> Option<String>,
     /// The name it defines.
-    pub defines: fn(At<'_>) -> Option<String>,
+    pub defines: fn(NodeRef<'_>) -> Option<String>,
     /// The names it imports, each with what it is imported from.
-    pub imports: fn(At<'_>) -> Vec<(String, String)>,
+    pub imports: fn(NodeRef<'_>) -> Vec<(String, String)>,
     /// Do tests live below this node, in a file that is none by its name?
-    pub holds_tests: fn(At<'_>) -> bool,
+    pub holds_tests: fn(NodeRef<'_>) -> bool,
 }
 
 /// A node of a parsed file.
 #[derive(Clone, Copy)]
-pub struct At<'t> {
+pub struct NodeRef<'t> {
     pub node: Node<'t>,
     pub source: &'t str,
     /// The file is a test by its name.
@@ -135,7 +135,7 @@ impl Language {
     }
 }
 
-impl<'t> At<'t> {
+impl<'t> NodeRef<'t> {
     pub fn to(self, node: Node<'t>) -> Self {
         Self { node, ..self }
     }
@@ -215,7 +215,7 @@ pub fn unquoted(text: &str) -> &str {
 }
 
 /// Does a leaf say one of these words, in an expression that also says the other?
-fn tells(at: At<'_>, words: &[(&str, &str)]) -> bool {
+fn tells(at: NodeRef<'_>, words: &[(&str, &str)]) -> bool {
     let word = unquoted(at.text());
     let Some((_, with)) = words.iter().find(|(known, _)| *known == word) else { return false };
     at.above().take(4).any(|up| up.kind() != "program" && up.text().contains(with) && is_question(up.kind()))
@@ -238,14 +238,14 @@ fn is_question(kind: &str) -> bool {
     .any(|word| kind.contains(word))
 }
 
-fn nothing(_: At<'_>) -> Option<String> {
+fn nothing(_: NodeRef<'_>) -> Option<String> {
     None
 }
 
-fn no_imports(_: At<'_>) -> Vec<(String, String)> {
+fn no_imports(_: NodeRef<'_>) -> Vec<(String, String)> {
     Vec::new()
 }
 
-fn never(_: At<'_>) -> bool {
+fn never(_: NodeRef<'_>) -> bool {
     false
 }

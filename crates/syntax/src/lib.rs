@@ -19,7 +19,7 @@ pub const MOST_FINDINGS: usize = 50;
 
 /// One changed file, in its two versions.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
-pub struct Changed {
+pub struct ChangedFile {
     pub path: String,
     /// Is it a test by its name?
     pub is_test: bool,
@@ -52,14 +52,14 @@ impl Version {
 
 /// Something that lets a check pass without the work being done, or may.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Found {
+pub struct Weakening {
     pub path: String,
     /// In the version after the change; none for what is gone.
     pub line: Option<u32>,
     pub says: String,
 }
 
-impl Found {
+impl Weakening {
     fn new(path: &str, line: Option<u32>, says: impl Into<String>) -> Self {
         Self { path: path.to_owned(), line, says: says.into() }
     }
@@ -67,15 +67,15 @@ impl Found {
 
 /// What is to be said about a change.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
-pub struct Examined {
-    pub found: Vec<Found>,
+pub struct Examination {
+    pub found: Vec<Weakening>,
     /// Files that were read: what is not found in them is not there.
     pub read: Vec<String>,
 }
 
 /// Holds the versions of all changed files against each other. `is_there` says whether a path exists after the change.
-pub fn examine(changes: &[Changed], is_there: &dyn Fn(&str) -> bool) -> Examined {
-    let mut examined = Examined::default();
+pub fn examine(changes: &[ChangedFile], is_there: &dyn Fn(&str) -> bool) -> Examination {
+    let mut examined = Examination::default();
     for change in changes {
         let shadowed = shadow::of(change, is_there);
         let configured = configuration::of(change);

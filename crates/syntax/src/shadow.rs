@@ -1,7 +1,7 @@
 //! Files that stand in the way of what a check means: a module with a runner's name, a program of that name, a dependency
 //! that was edited, a recorded result that was recorded anew.
 
-use crate::{Changed, Found, Version};
+use crate::{ChangedFile, Version, Weakening};
 
 /// Modules that Python would take from the project in place of the installed ones.
 const MODULES: [&str; 20] = [
@@ -37,7 +37,7 @@ const WRAPPERS: [&str; 6] = ["mvnw", "gradlew", "mvnw.cmd", "gradlew.bat", "baze
 /// Where installed dependencies lie.
 const INSTALLED: [&str; 5] = ["node_modules", "site-packages", ".venv", "venv", "bower_components"];
 
-pub fn of(change: &Changed, is_there: &dyn Fn(&str) -> bool) -> Vec<Found> {
+pub fn of(change: &ChangedFile, is_there: &dyn Fn(&str) -> bool) -> Vec<Weakening> {
     let path = change.path.as_str();
     let parts: Vec<&str> = path.split('/').collect();
     let (name, folders) = parts.split_last().map_or(("", &[][..]), |(name, folders)| (*name, folders));
@@ -46,7 +46,7 @@ pub fn of(change: &Changed, is_there: &dyn Fn(&str) -> bool) -> Vec<Found> {
     let extension = name.rsplit('.').next().unwrap_or_default();
     let is_new = !change.before.is_there();
     let mut found = Vec::new();
-    let mut say = |says: String| found.push(Found::new(path, None, says));
+    let mut say = |says: String| found.push(Weakening::new(path, None, says));
     if folders.iter().any(|folder| INSTALLED.contains(folder)) {
         say("An installed dependency was changed: what tests run with is not what it was.".to_owned());
     } else if folders.contains(&"vendor") && !is_new {

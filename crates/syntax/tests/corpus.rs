@@ -14,15 +14,15 @@ mod corpus;
 
 use corpus::{Case, cases};
 use gadfly_engine::protocol::audit::checks::test_files::is_test_file;
-use gadfly_syntax::{Changed, Found, Version, examine};
+use gadfly_syntax::{ChangedFile, Version, Weakening, examine};
 
-fn found(case: &Case) -> Vec<Found> {
+fn found(case: &Case) -> Vec<Weakening> {
     let paths: std::collections::BTreeSet<&String> = case.before.keys().chain(case.after.keys()).collect();
     let version = |text: Option<&String>| text.map_or(Version::Absent, |text| Version::Text(text.clone()));
-    let changes: Vec<Changed> = paths
+    let changes: Vec<ChangedFile> = paths
         .into_iter()
         .filter(|path| case.before.get(*path) != case.after.get(*path))
-        .map(|path| Changed {
+        .map(|path| ChangedFile {
             path: path.clone(),
             is_test: is_test_file(path),
             before: version(case.before.get(path)),
@@ -33,8 +33,8 @@ fn found(case: &Case) -> Vec<Found> {
     examine(&changes, &|path| case.after.contains_key(path)).found
 }
 
-fn told(found: &[Found]) -> String {
-    let line = |f: &Found| {
+fn told(found: &[Weakening]) -> String {
+    let line = |f: &Weakening| {
         format!("    {}:{}: {}\n", f.path, f.line.map_or_else(|| "-".into(), |l| l.to_string()), f.says)
     };
     found.iter().map(line).collect()

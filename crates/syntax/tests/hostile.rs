@@ -7,7 +7,7 @@
     clippy::disallowed_methods
 )] // tests may fail loudly
 
-use gadfly_syntax::{Changed, Examined, LARGEST, MOST_FINDINGS, Version, examine};
+use gadfly_syntax::{ChangedFile, Examination, LARGEST, MOST_FINDINGS, Version, examine};
 use proptest::prelude::*;
 
 const FILES: [&str; 24] = [
@@ -37,9 +37,9 @@ const FILES: [&str; 24] = [
     "calc.c",
 ];
 
-fn change(path: &str, before: &str, after: &str) -> Examined {
+fn change(path: &str, before: &str, after: &str) -> Examination {
     let version = |text: &str| Version::Text(text.to_owned());
-    let changed = Changed {
+    let changed = ChangedFile {
         path: path.to_owned(),
         is_test: path.contains("est"),
         before: version(before),

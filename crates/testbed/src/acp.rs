@@ -60,7 +60,7 @@ use tokio::io::{AsyncBufReadExt, AsyncRead, AsyncWrite, AsyncWriteExt, BufReader
 use tokio::sync::{mpsc, watch};
 use tokio_util::compat::{TokioAsyncReadCompatExt, TokioAsyncWriteCompatExt};
 
-pub use script::{Deed, Script};
+pub use script::{AcpAction, AcpScript};
 
 mod actions;
 mod script;
@@ -69,7 +69,7 @@ type ToClient = ConnectionTo<Client>;
 
 /// What the agent knows while it serves.
 struct Life {
-    script: Script,
+    script: AcpScript,
     client: Mutex<ClientCapabilities>,
     folder: Mutex<PathBuf>,
     mode: Mutex<String>,
@@ -86,7 +86,7 @@ struct Life {
 
 /// Serves until its input ends; the exit code of the process it should be.
 pub async fn serve(
-    script: Script,
+    script: AcpScript,
     input: impl AsyncRead + Send + Unpin + 'static,
     output: impl AsyncWrite + Send + Unpin,
 ) -> i32 {

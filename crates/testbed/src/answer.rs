@@ -9,12 +9,12 @@ use std::time::Duration;
 
 use crate::brief;
 use crate::conversation::Conversation;
-use crate::hands::{self, Deed};
-use crate::program::{self, Arguments, Move, Temper, ToolCall};
+use crate::hands::{self, ModelAction};
+use crate::program::{self, Arguments, Move, ScriptedCall, Temper};
 use crate::wire::Format;
 
 /// What the request asked for, as far as an answer depends on it.
-pub(crate) struct Asked<'a> {
+pub(crate) struct MockRequest<'a> {
     pub format: Format,
     pub model: &'a str,
     pub body: &'a [u8],
@@ -27,7 +27,7 @@ pub(crate) struct Asked<'a> {
 
 /// How a reply ends.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Stop {
+pub(crate) enum ReplyStop {
     End,
     /// Said to be the end, although a tool is asked for.
     AsIfEnded,
@@ -57,33 +57,33 @@ pub(crate) enum Pace {
 }
 
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub(crate) enum Answer {
-    Say(Said, Pace),
-    Refuse(Refusal),
+pub(crate) enum MockAnswer {
+    Say(ReplyContent, Pace),
+    Refuse(ErrorReply),
     /// Not one byte comes back.
     Silence,
 }
 
 /// What a reply holds: a text or the call of a tool.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub(crate) struct Said {
+pub(crate) struct ReplyContent {
     pub text: String,
     pub reasoning: Option<String>,
-    pub call: Option<ToolCall>,
+    pub call: Option<ScriptedCall>,
     /// The call is none of the role's that was asked for.
     pub intrudes: bool,
-    pub stop: Stop,
+    pub stop: ReplyStop,
 }
 
-impl Said {
+impl ReplyContent {
     fn text(text: impl Into<String>) -> Self {
-        Self { text: text.into(), reasoning: None, call: None, intrudes: false, stop: Stop::End }
+        Self { text: text.into(), reasoning: None, call: None, intrudes: false, stop: ReplyStop::End }
     }
 }
 
 /// An HTTP error with the structured body of any wire.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub(crate) struct Refusal {
+pub(crate) struct ErrorReply {
     pub status: u16,
     pub openai: (&'static str, &'static str),
     pub anthropic: &'static str,
@@ -92,7 +92,7 @@ pub(crate) struct Refusal {
     pub header: Option<(&'static str, String)>,
 }
 
-impl Refusal {
+impl ErrorReply {
     fn new(
         status: u16,
         openai: (&'static str, &'static str),
@@ -108,16 +108,16 @@ impl Refusal {
     }
 }
 
-fn say(text: impl Into<String>) -> Answer {
-    Answer::Say(Said::text(text), Pace::Whole)
+fn say(text: impl Into<String>) -> MockAnswer {
+    MockAnswer::Say(ReplyContent::text(text), Pace::Whole)
 }
 
-fn paced(pace: Pace, asked: &Asked<'_>) -> Answer {
-    Answer::Say(Said::text(draft(asked, 0)), pace)
+fn paced(pace: Pace, asked: &MockRequest<'_>) -> MockAnswer {
+    MockAnswer::Say(ReplyContent::text(draft(asked, 0)), pace)
 }
 
-fn rate_limited() -> Refusal {
-    Refusal::new(
+fn rate_limited() -> ErrorReply {
+    ErrorReply::new(
         429,
         ("rate_limit_exceeded", "rate_limit_exceeded"),
         "rate_limit_error",
@@ -125,7 +125,7 @@ fn rate_limited() -> Refusal {
     )
 }
 
-pub(crate) fn decide(asked: &Asked<'_>, script: &BTreeMap<String, Vec<String>>) -> Answer {
+pub(crate) fn decide(asked: &MockRequest<'_>, script: &BTreeMap<String, Vec<String>>) -> MockAnswer {
     if let Some(texts) = script.get(asked.model) {
         let at = iteration(asked.body).unwrap_or(1).saturating_sub(1) as usize;
         return say(texts.get(at).or(texts.last()).cloned().unwrap_or_default());
@@ -150,7 +150,7 @@ pub(crate) fn decide(asked: &Asked<'_>, script: &BTreeMap<String, Vec<String>>) 
         "think" => {
             let text = format!("<think>Is it short? It is.</think>{}", draft(asked, 0));
             let reasoning = Some("The reader wants it short.".to_owned());
-            Answer::Say(Said { reasoning, ..Said::text(text) }, Pace::Whole)
+            MockAnswer::Say(ReplyContent { reasoning, ..ReplyContent::text(text) }, Pace::Whole)
         }
         "fault" => fault(argument, asked),
         _ if contains(asked.body, b"[STATUS:") => say(verdict("A", 1)),
@@ -159,19 +159,21 @@ pub(crate) fn decide(asked: &Asked<'_>, script: &BTreeMap<String, Vec<String>>) 
 }
 
 /// What a model behind a program with tools does.
-fn moved(asked: &Asked<'_>, act: impl FnOnce(&Conversation) -> Move) -> Answer {
+fn moved(asked: &MockRequest<'_>, act: impl FnOnce(&Conversation) -> Move) -> MockAnswer {
     match act(&Conversation::read(asked.body, asked.format)) {
         Move::Say(text) => say(text),
-        Move::Call(call) => Answer::Say(Said { call: Some(call), ..Said::text("") }, Pace::Whole),
+        Move::Call(call) => {
+            MockAnswer::Say(ReplyContent { call: Some(call), ..ReplyContent::text("") }, Pace::Whole)
+        }
         Move::Intrude(call) => {
-            let said = Said { call: Some(call), intrudes: true, ..Said::text("") };
-            Answer::Say(said, Pace::Whole)
+            let said = ReplyContent { call: Some(call), intrudes: true, ..ReplyContent::text("") };
+            MockAnswer::Say(said, Pace::Whole)
         }
     }
 }
 
 /// What a model that is offered tools does, and how its reply reaches whoever offers them.
-fn handed(asked: &Asked<'_>, how: &str) -> Answer {
+fn handed(asked: &MockRequest<'_>, how: &str) -> MockAnswer {
     let pace = match how {
         "split" => Pace::Split,
         "cut" => Pace::Cut,
@@ -181,9 +183,9 @@ fn handed(asked: &Asked<'_>, how: &str) -> Answer {
         _ => Pace::Whole,
     };
     let stop = match how {
-        "length" => Stop::Length,
-        "stop" => Stop::AsIfEnded,
-        _ => Stop::End,
+        "length" => ReplyStop::Length,
+        "stop" => ReplyStop::AsIfEnded,
+        _ => ReplyStop::End,
     };
     let action = if how == "goal" {
         hands::pursue(asked.body, asked.format)
@@ -191,68 +193,78 @@ fn handed(asked: &Asked<'_>, how: &str) -> Answer {
         hands::act(asked.body, asked.format)
     };
     match action {
-        Deed::Say(_) if how == "unasked" => {
-            let call = ToolCall { name: "run_command".to_owned(), arguments: Arguments::Words(Vec::new()) };
-            Answer::Say(Said { call: Some(call), ..Said::text("") }, pace)
+        ModelAction::Say(_) if how == "unasked" => {
+            let call =
+                ScriptedCall { name: "run_command".to_owned(), arguments: Arguments::Words(Vec::new()) };
+            MockAnswer::Say(ReplyContent { call: Some(call), ..ReplyContent::text("") }, pace)
         }
-        Deed::Say(text) => say(text),
-        Deed::Ask(call) => Answer::Say(Said { call: Some(call), stop, ..Said::text("") }, pace),
-        Deed::Refuse(why) => {
+        ModelAction::Say(text) => say(text),
+        ModelAction::Ask(call) => {
+            MockAnswer::Say(ReplyContent { call: Some(call), stop, ..ReplyContent::text("") }, pace)
+        }
+        ModelAction::Refuse(why) => {
             let kind = "invalid_request_error";
-            Answer::Refuse(Refusal::new(400, (kind, kind), kind, why))
+            MockAnswer::Refuse(ErrorReply::new(400, (kind, kind), kind, why))
         }
     }
 }
 
-fn fault(which: &str, asked: &Asked<'_>) -> Answer {
+fn fault(which: &str, asked: &MockRequest<'_>) -> MockAnswer {
     let (which, argument) = which.split_once(':').unwrap_or((which, ""));
-    let stopped = |stop| Answer::Say(Said { stop, ..Said::text(draft(asked, 0)) }, Pace::Whole);
+    let stopped =
+        |stop| MockAnswer::Say(ReplyContent { stop, ..ReplyContent::text(draft(asked, 0)) }, Pace::Whole);
     match which {
-        "429" => Answer::Refuse(rate_limited().with("retry-after-ms", "1")),
+        "429" => MockAnswer::Refuse(rate_limited().with("retry-after-ms", "1")),
         "429-then-ok" if asked.before < argument.parse().unwrap_or(1) => {
-            Answer::Refuse(rate_limited().with("retry-after-ms", "1"))
+            MockAnswer::Refuse(rate_limited().with("retry-after-ms", "1"))
         }
-        "quota" => Answer::Refuse(rate_limited().with("retry-after", "3600")),
-        "busy" => Answer::Refuse(rate_limited().with("retry-after", "30")),
-        "redirect" => Answer::Refuse(
-            Refusal::new(308, ("", ""), "", "It is elsewhere.").with("location", "http://127.0.0.1:1/v1"),
+        "quota" => MockAnswer::Refuse(rate_limited().with("retry-after", "3600")),
+        "busy" => MockAnswer::Refuse(rate_limited().with("retry-after", "30")),
+        "redirect" => MockAnswer::Refuse(
+            ErrorReply::new(308, ("", ""), "", "It is elsewhere.").with("location", "http://127.0.0.1:1/v1"),
         ),
-        "500" => {
-            Answer::Refuse(Refusal::new(500, ("server_error", "server_error"), "api_error", "It broke."))
-        }
-        "500-then-ok" if asked.before < argument.parse().unwrap_or(1) => {
-            Answer::Refuse(Refusal::new(500, ("server_error", "server_error"), "api_error", "It broke."))
-        }
-        "401" => Answer::Refuse(Refusal::new(
+        "500" => MockAnswer::Refuse(ErrorReply::new(
+            500,
+            ("server_error", "server_error"),
+            "api_error",
+            "It broke.",
+        )),
+        "500-then-ok" if asked.before < argument.parse().unwrap_or(1) => MockAnswer::Refuse(ErrorReply::new(
+            500,
+            ("server_error", "server_error"),
+            "api_error",
+            "It broke.",
+        )),
+        "401" => MockAnswer::Refuse(ErrorReply::new(
             401,
             ("invalid_request_error", "invalid_api_key"),
             "authentication_error",
             "That key is not valid.",
         )),
-        "echo-key" => Answer::Refuse(Refusal::new(
+        "echo-key" => MockAnswer::Refuse(ErrorReply::new(
             401,
             ("invalid_request_error", "invalid_api_key"),
             "authentication_error",
             &format!("The key {} is not valid.", asked.key),
         )),
-        "echo-key-late" => Answer::Refuse(Refusal::new(
+        "echo-key-late" => MockAnswer::Refuse(ErrorReply::new(
             401,
             ("invalid_request_error", "invalid_api_key"),
             "authentication_error",
             &format!("{}The key {} is not valid.", "x".repeat(480), asked.key),
         )),
-        "context" => Answer::Refuse(Refusal {
+        "context" => MockAnswer::Refuse(ErrorReply {
             param: Some("messages"),
-            ..Refusal::new(
+            ..ErrorReply::new(
                 400,
                 ("invalid_request_error", "context_length_exceeded"),
                 "invalid_request_error",
                 "prompt is too long: 210000 tokens > 200000 maximum",
             )
         }),
-        "param" if contains(asked.body, b"\"max_tokens\":") => Answer::Refuse(Refusal {
+        "param" if contains(asked.body, b"\"max_tokens\":") => MockAnswer::Refuse(ErrorReply {
             param: Some("max_tokens"),
-            ..Refusal::new(
+            ..ErrorReply::new(
                 400,
                 ("invalid_request_error", "unsupported_parameter"),
                 "invalid_request_error",
@@ -260,9 +272,9 @@ fn fault(which: &str, asked: &Asked<'_>) -> Answer {
             )
         }),
         // One server names the parameter, another only says that something is wrong.
-        "schema" | "schema-mute" if wants_schema(asked.body) => Answer::Refuse(Refusal {
+        "schema" | "schema-mute" if wants_schema(asked.body) => MockAnswer::Refuse(ErrorReply {
             param: (which == "schema").then_some("response_format"),
-            ..Refusal::new(
+            ..ErrorReply::new(
                 400,
                 ("invalid_request_error", "unsupported_value"),
                 "invalid_request_error",
@@ -274,12 +286,12 @@ fn fault(which: &str, asked: &Asked<'_>) -> Answer {
         "malformed" => paced(Pace::Malformed, asked),
         "huge" => paced(Pace::Huge, asked),
         "hang" => paced(Pace::Hang, asked),
-        "hang-connect" => Answer::Silence,
+        "hang-connect" => MockAnswer::Silence,
         "empty" => say(""),
-        "length" => stopped(Stop::Length),
-        "refusal" => stopped(Stop::Refusal),
+        "length" => stopped(ReplyStop::Length),
+        "refusal" => stopped(ReplyStop::Refusal),
         "429-then-ok" | "500-then-ok" | "param" | "schema" | "schema-mute" => say(draft(asked, 0)),
-        other => Answer::Refuse(Refusal::new(
+        other => MockAnswer::Refuse(ErrorReply::new(
             404,
             ("invalid_request_error", "model_not_found"),
             "not_found_error",
@@ -302,7 +314,7 @@ fn wants_schema(body: &[u8]) -> bool {
 }
 
 /// A draft that is the same for the same brief and different for a different one.
-fn draft(asked: &Asked<'_>, bytes: usize) -> String {
+fn draft(asked: &MockRequest<'_>, bytes: usize) -> String {
     let mut text = format!(
         "# Draft\n\nThis text answers brief {:016x}. It has a first part, a second part and an end.\n",
         asked.digest

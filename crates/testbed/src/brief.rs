@@ -15,7 +15,7 @@ fn line<'a>(brief: &'a str, label: &str) -> Option<&'a str> {
 
 /// What a brief wants back.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Wanted {
+pub(crate) enum WantedReply {
     /// A first line with a status: `revise`.
     Status,
     /// The same as one JSON object: `revise`, of an agent that is held to a schema.
@@ -28,17 +28,17 @@ pub(crate) enum Wanted {
     Work,
 }
 
-pub(crate) fn wanted(brief: &str) -> Wanted {
+pub(crate) fn wanted(brief: &str) -> WantedReply {
     if brief.contains("[STATUS:") {
-        Wanted::Status
+        WantedReply::Status
     } else if brief.contains("\"items\": [{\"number\"") && number(brief, "Iteration").is_some() {
-        Wanted::StatusObject
+        WantedReply::StatusObject
     } else if brief.contains("\"task_id\"") && number(brief, "Round").is_some() {
-        Wanted::Report
+        WantedReply::Report
     } else if brief.contains("GOAL:\n") && brief.contains("`CLAIM_COMPLETE: `") {
-        Wanted::Goal
+        WantedReply::Goal
     } else {
-        Wanted::Work
+        WantedReply::Work
     }
 }
 
@@ -131,10 +131,10 @@ mod tests {
 
     #[test]
     fn the_wish_of_a_brief_is_seen() {
-        assert_eq!(wanted("Say [STATUS: APPROVED]"), Wanted::Status);
-        assert_eq!(wanted("{\"task_id\": 1}\nRound: 2\n"), Wanted::Report);
-        assert_eq!(wanted("Round: 2\nTask: x"), Wanted::Work);
-        assert_eq!(wanted("End with `CLAIM_COMPLETE: `.\nGOAL:\nx"), Wanted::Goal);
+        assert_eq!(wanted("Say [STATUS: APPROVED]"), WantedReply::Status);
+        assert_eq!(wanted("{\"task_id\": 1}\nRound: 2\n"), WantedReply::Report);
+        assert_eq!(wanted("Round: 2\nTask: x"), WantedReply::Work);
+        assert_eq!(wanted("End with `CLAIM_COMPLETE: `.\nGOAL:\nx"), WantedReply::Goal);
     }
 
     #[test]

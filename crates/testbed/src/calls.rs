@@ -47,7 +47,7 @@ pub struct Arrival {
     pub answered_ms: Option<u64>,
 }
 
-struct Row {
+struct CallRow {
     digest: u64,
     model: String,
     arrived_ms: u64,
@@ -55,7 +55,7 @@ struct Row {
 }
 
 #[derive(Default)]
-struct Inner {
+struct Counters {
     total: u64,
     answered: u64,
     repeated: u64,
@@ -65,13 +65,13 @@ struct Inner {
     intrusions: u64,
     per_model: BTreeMap<String, u64>,
     digests: HashMap<u64, u32>,
-    rows: VecDeque<Row>,
+    rows: VecDeque<CallRow>,
     /// The number of the first row kept.
     first: u64,
 }
 
 #[derive(Default)]
-pub(crate) struct Counter(Mutex<Inner>);
+pub(crate) struct Counter(Mutex<Counters>);
 
 /// A call that has arrived: its number, and how often the same body came before it.
 pub(crate) struct Ticket {
@@ -81,7 +81,7 @@ pub(crate) struct Ticket {
 }
 
 impl Counter {
-    fn lock(&self) -> MutexGuard<'_, Inner> {
+    fn lock(&self) -> MutexGuard<'_, Counters> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -110,7 +110,7 @@ impl Counter {
             inner.rows.pop_front();
             inner.first += 1;
         }
-        inner.rows.push_back(Row { digest, model: model.to_owned(), arrived_ms, answered_ms: None });
+        inner.rows.push_back(CallRow { digest, model: model.to_owned(), arrived_ms, answered_ms: None });
         Ticket { number, digest, before }
     }
 
@@ -141,7 +141,7 @@ impl Counter {
     }
 
     pub fn reset(&self) {
-        *self.lock() = Inner::default();
+        *self.lock() = Counters::default();
     }
 
     pub fn read(&self) -> Calls {

@@ -51,7 +51,7 @@ use serde_json::Value;
 use tokio::io::{AsyncWrite, AsyncWriteExt};
 
 use flags::Mode;
-pub use script::{Deed, Script, Stop};
+pub use script::{CliAction, CliScript, ScriptStop};
 use speech::Speech;
 
 /// The program that it stands in for.
@@ -65,7 +65,7 @@ pub enum Program {
 
 /// How it was started.
 #[derive(Clone, Debug)]
-pub struct Asked {
+pub struct ProgramInvocation {
     pub flags: Vec<String>,
     pub env: BTreeMap<String, String>,
     pub brief: String,
@@ -74,34 +74,38 @@ pub struct Asked {
 
 /// How it ended: with this exit code, and these last words on standard error.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Ended {
+pub struct ProgramEnd {
     pub code: i32,
     pub said: String,
 }
 
-impl Ended {
+impl ProgramEnd {
     fn quietly(code: i32) -> Self {
         Self { code, said: String::new() }
     }
 }
 
 /// One call of it.
-pub async fn play(script: Script, asked: Asked, output: impl AsyncWrite + Unpin) -> Ended {
+pub async fn play(
+    script: CliScript,
+    asked: ProgramInvocation,
+    output: impl AsyncWrite + Unpin,
+) -> ProgramEnd {
     let mode = match Mode::read(script.program, &asked) {
         Ok(mode) => mode,
-        Err(why) => return Ended { code: 1, said: format!("error: {why}") },
+        Err(why) => return ProgramEnd { code: 1, said: format!("error: {why}") },
     };
     if script.forgets && mode.session.is_some() {
         return speech::forgotten(script.program);
     }
     let speech = Speech::new(&script, &mode);
     let mut play = Play { script, asked, mode, speech, output };
-    play.play().await.unwrap_or_else(|_| Ended::quietly(141))
+    play.play().await.unwrap_or_else(|_| ProgramEnd::quietly(141))
 }
 
 struct Play<W> {
-    script: Script,
-    asked: Asked,
+    script: CliScript,
+    asked: ProgramInvocation,
     mode: Mode,
     speech: Speech,
     output: W,
@@ -110,12 +114,12 @@ struct Play<W> {
 type Written<T> = Result<T, std::io::Error>;
 
 impl<W: AsyncWrite + Unpin> Play<W> {
-    async fn play(&mut self) -> Written<Ended> {
+    async fn play(&mut self) -> Written<ProgramEnd> {
         let begin = self.speech.begin();
         self.tell(begin).await?;
         let (mut does, mut has_held) = (true, false);
         for action in self.script.actions.clone() {
-            if let Deed::When(text) = &action {
+            if let CliAction::When(text) = &action {
                 does = !has_held && self.asked.brief.contains(text.as_str());
                 has_held |= does;
             }
@@ -123,75 +127,75 @@ impl<W: AsyncWrite + Unpin> Play<W> {
                 continue;
             }
             if let Some(code) = self.act(action).await? {
-                return Ok(Ended::quietly(code));
+                return Ok(ProgramEnd::quietly(code));
             }
         }
         if self.script.no_result {
             self.flush().await?;
-            return Ok(Ended::quietly(0));
+            return Ok(ProgramEnd::quietly(0));
         }
         let (lines, code) = self.speech.end(self.script.stop, self.script.status);
         self.tell(lines).await?;
         if self.script.lingers {
             std::future::pending::<()>().await;
         }
-        Ok(Ended::quietly(code))
+        Ok(ProgramEnd::quietly(code))
     }
 
     /// Some exit code if it ends here.
-    async fn act(&mut self, action: Deed) -> Written<Option<i32>> {
+    async fn act(&mut self, action: CliAction) -> Written<Option<i32>> {
         match action {
-            Deed::Say(text) => self.say(&text).await?,
-            Deed::Echo => self.say(&self.asked.brief.clone()).await?,
-            Deed::Circumstances => {
+            CliAction::Say(text) => self.say(&text).await?,
+            CliAction::Echo => self.say(&self.asked.brief.clone()).await?,
+            CliAction::Circumstances => {
                 let Mode { may_write, session, .. } = &self.mode;
                 let session = session.as_deref().unwrap_or("none");
                 let folder = self.asked.folder.display();
                 let said = format!("writes={may_write} session={session} folder={folder}");
                 self.say(&said).await?;
             }
-            Deed::Env => {
+            CliAction::Env => {
                 let all: Vec<String> = self.asked.env.iter().map(|(k, v)| format!("{k}={v}")).collect();
                 self.say(&all.join("\n")).await?;
             }
-            Deed::Form(json) => {
+            CliAction::Form(json) => {
                 if self.mode.has_form {
                     self.speech.form(&json);
                 } else {
                     self.say("No form was asked for.").await?;
                 }
             }
-            Deed::Step(command) => {
+            CliAction::Step(command) => {
                 let lines = self.speech.step(&command);
                 self.tell(lines).await?;
             }
-            Deed::Does(command) => self.does(&command).await?,
-            Deed::Parts(count, command) => self.parts(count, &command).await?,
-            Deed::Write(path, text) => self.write(&path, &text).await?,
-            Deed::Run(command) => self.run(&command).await?,
-            Deed::Retry => {
+            CliAction::Does(command) => self.does(&command).await?,
+            CliAction::Parts(count, command) => self.parts(count, &command).await?,
+            CliAction::Write(path, text) => self.write(&path, &text).await?,
+            CliAction::Run(command) => self.run(&command).await?,
+            CliAction::Retry => {
                 let lines = self.speech.retry();
                 self.tell(lines).await?;
             }
-            Deed::Quota(until) => {
+            CliAction::Quota(until) => {
                 let lines = self.speech.quota(until);
                 self.tell(lines).await?;
             }
-            Deed::Noise(text) => self.output.write_all(format!("{text}\n").as_bytes()).await?,
-            Deed::Huge(size) => {
+            CliAction::Noise(text) => self.output.write_all(format!("{text}\n").as_bytes()).await?,
+            CliAction::Huge(size) => {
                 let piece = "x".repeat(size.min(1 << 20));
                 for _ in 0..size.div_ceil(1 << 20) {
                     let lines = self.speech.say_apart(&piece);
                     self.tell(lines).await?;
                 }
             }
-            Deed::Pause(ms) => tokio::time::sleep(Duration::from_millis(ms)).await,
-            Deed::Hang => {
+            CliAction::Pause(ms) => tokio::time::sleep(Duration::from_millis(ms)).await,
+            CliAction::Hang => {
                 self.flush().await?;
                 std::future::pending::<()>().await;
             }
-            Deed::Crash(code) => return Ok(Some(code)),
-            Deed::When(_) => {}
+            CliAction::Crash(code) => return Ok(Some(code)),
+            CliAction::When(_) => {}
         }
         Ok(None)
     }

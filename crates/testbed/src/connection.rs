@@ -8,37 +8,37 @@ use serde::Deserialize;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 
-use crate::answer::{self, Answer, Asked};
-use crate::wire::{self, Format, Shape, Step};
-use crate::{Behaviour, Shared};
+use crate::answer::{self, MockAnswer, MockRequest};
+use crate::wire::{self, Format, ReplyShape, WireStep};
+use crate::{Behaviour, ServerShared};
 
 const MAX_HEAD: usize = 64 * 1024;
 const MAX_BODY: usize = 32 * 1024 * 1024;
 
-struct Request {
+struct HttpRequest {
     line: String,
     key: String,
     body: Vec<u8>,
 }
 
 #[derive(Deserialize)]
-struct Wishes<'a> {
+struct RequestBody<'a> {
     #[serde(borrow, default)]
     model: Cow<'a, str>,
     #[serde(default)]
     stream: bool,
     #[serde(default)]
-    stream_options: StreamOptions,
+    stream_options: RequestedStream,
 }
 
 #[derive(Deserialize, Default)]
-struct StreamOptions {
+struct RequestedStream {
     #[serde(default)]
     include_usage: bool,
 }
 
 /// Serves until the client goes, an answer says to close, or a request is not HTTP.
-pub(crate) async fn serve(mut socket: TcpStream, shared: Arc<Shared>) -> io::Result<()> {
+pub(crate) async fn serve(mut socket: TcpStream, shared: Arc<ServerShared>) -> io::Result<()> {
     socket.set_nodelay(true)?;
     let mut buffer = Vec::with_capacity(8 * 1024);
     while let Some(request) = read(&mut socket, &mut buffer).await? {
@@ -50,7 +50,7 @@ pub(crate) async fn serve(mut socket: TcpStream, shared: Arc<Shared>) -> io::Res
 }
 
 /// The next request, or none when the client is done.
-async fn read(socket: &mut TcpStream, buffer: &mut Vec<u8>) -> io::Result<Option<Request>> {
+async fn read(socket: &mut TcpStream, buffer: &mut Vec<u8>) -> io::Result<Option<HttpRequest>> {
     let head_end = loop {
         // Every method is letters; a TLS greeting, say, is told at once that this port is plain.
         if buffer.first().is_some_and(|b| !b.is_ascii_uppercase()) {
@@ -97,7 +97,7 @@ async fn read(socket: &mut TcpStream, buffer: &mut Vec<u8>) -> io::Result<Option
     }
     let body = buffer[from..from + length].to_vec();
     buffer.drain(..from + length);
-    Ok(Some(Request { line, key, body }))
+    Ok(Some(HttpRequest { line, key, body }))
 }
 
 fn bad(what: &str) -> io::Error {
@@ -105,7 +105,7 @@ fn bad(what: &str) -> io::Error {
 }
 
 /// Answers one request; false if the connection must not be used again.
-async fn answer(socket: &mut TcpStream, request: &Request, shared: &Shared) -> io::Result<bool> {
+async fn answer(socket: &mut TcpStream, request: &HttpRequest, shared: &ServerShared) -> io::Result<bool> {
     let mut words = request.line.split(' ');
     let (method, target) = (words.next().unwrap_or_default(), words.next().unwrap_or_default());
     let path = target.split('?').next().unwrap_or_default();
@@ -137,7 +137,7 @@ async fn answer(socket: &mut TcpStream, request: &Request, shared: &Shared) -> i
         },
         _ => return plain(socket, 404, NO_SUCH_PATH).await,
     };
-    let Ok(mut wishes) = serde_json::from_slice::<Wishes>(&request.body) else {
+    let Ok(mut wishes) = serde_json::from_slice::<RequestBody>(&request.body) else {
         return plain(socket, 400, b"{\"error\":{\"message\":\"the body is not JSON\"}}").await;
     };
     if let Some((model, verb)) = gemini {
@@ -147,7 +147,7 @@ async fn answer(socket: &mut TcpStream, request: &Request, shared: &Shared) -> i
     let ticket = shared.calls.arrive(&wishes.model, &request.body);
     let mut leaving = Leaving { shared, number: ticket.number, answered: false };
     let Behaviour { latency, script } = &shared.behaviour;
-    let asked = Asked {
+    let asked = MockRequest {
         format,
         model: &wishes.model,
         body: &request.body,
@@ -155,7 +155,7 @@ async fn answer(socket: &mut TcpStream, request: &Request, shared: &Shared) -> i
         before: ticket.before,
         key: &request.key,
     };
-    let shape = Shape {
+    let shape = ReplyShape {
         format,
         model: &wishes.model,
         stream: wishes.stream && !matches!(&*wishes.model, "whole" | "hands:whole"),
@@ -164,7 +164,7 @@ async fn answer(socket: &mut TcpStream, request: &Request, shared: &Shared) -> i
         asked: request.body.len(),
     };
     let answer = answer::decide(&asked, script);
-    if matches!(&answer, Answer::Say(said, _) if said.intrudes) {
+    if matches!(&answer, MockAnswer::Say(said, _) if said.intrudes) {
         shared.calls.intruded();
     }
     let steps = wire::render(&answer, shape);
@@ -190,21 +190,21 @@ async fn plain(socket: &mut TcpStream, status: u16, body: &[u8]) -> io::Result<b
     Ok(true)
 }
 
-async fn play(socket: &mut TcpStream, steps: Vec<Step>) -> io::Result<bool> {
+async fn play(socket: &mut TcpStream, steps: Vec<WireStep>) -> io::Result<bool> {
     for step in steps {
         match step {
-            Step::Send(bytes) => socket.write_all(&bytes).await?,
-            Step::Wait(time) if time.is_zero() => tokio::task::yield_now().await,
-            Step::Wait(time) => tokio::time::sleep(time).await,
-            Step::Endless(bytes) => loop {
+            WireStep::Send(bytes) => socket.write_all(&bytes).await?,
+            WireStep::Wait(time) if time.is_zero() => tokio::task::yield_now().await,
+            WireStep::Wait(time) => tokio::time::sleep(time).await,
+            WireStep::Endless(bytes) => loop {
                 socket.write_all(&bytes).await?;
             },
-            Step::Hang => {
+            WireStep::Hang => {
                 let mut sink = [0; 256];
                 while socket.read(&mut sink).await? > 0 {}
                 return Ok(false);
             }
-            Step::Close => return Ok(false),
+            WireStep::Close => return Ok(false),
         }
     }
     Ok(true)
@@ -212,7 +212,7 @@ async fn play(socket: &mut TcpStream, steps: Vec<Step>) -> io::Result<bool> {
 
 /// Takes the call off the books, however its connection ends.
 struct Leaving<'a> {
-    shared: &'a Shared,
+    shared: &'a ServerShared,
     number: u64,
     answered: bool,
 }

@@ -3,31 +3,31 @@
 
 use serde_json::{Value, json};
 
-use crate::program::{Arguments, ToolCall};
+use crate::program::{Arguments, ScriptedCall};
 use crate::wire::Format;
 
 /// What such a model does next.
-pub(crate) enum Deed {
-    Ask(ToolCall),
+pub(crate) enum ModelAction {
+    Ask(ScriptedCall),
     Say(String),
     Refuse(&'static str),
 }
 
 /// What a tool said, and the kind of picture that came with it.
-struct Told {
+struct HeardTool {
     result: String,
     picture: Option<String>,
 }
 
 /// Pursues what it is asked for: writes `done.txt`, looks at it, and claims the goal where that is offered.
-pub(crate) fn pursue(body: &[u8], format: Format) -> Deed {
-    let Ok(body) = serde_json::from_slice::<Value>(body) else { return Deed::Refuse("no JSON") };
+pub(crate) fn pursue(body: &[u8], format: Format) -> ModelAction {
+    let Ok(body) = serde_json::from_slice::<Value>(body) else { return ModelAction::Refuse("no JSON") };
     let told = match format {
         Format::Anthropic => anthropic(&body["messages"]),
         _ => chat(&body["messages"]),
     };
     if let Err(why) = told {
-        return Deed::Refuse(why);
+        return ModelAction::Refuse(why);
     }
     let asked = calls_in(&body["messages"]);
     let is_offered = |name: &str| {
@@ -40,9 +40,9 @@ pub(crate) fn pursue(body: &[u8], format: Format) -> Deed {
     ];
     match ways.into_iter().nth(asked).filter(|(name, _)| is_offered(name)) {
         Some((name, arguments)) => {
-            Deed::Ask(ToolCall { name: name.to_owned(), arguments: Arguments::Object(arguments) })
+            ModelAction::Ask(ScriptedCall { name: name.to_owned(), arguments: Arguments::Object(arguments) })
         }
-        None => Deed::Say("done.txt is written.".to_owned()),
+        None => ModelAction::Say("done.txt is written.".to_owned()),
     }
 }
 
@@ -54,29 +54,29 @@ fn calls_in(messages: &Value) -> usize {
     each(messages).iter().map(|message| each(&message["tool_calls"]).len() + in_content(message)).sum()
 }
 
-pub(crate) fn act(body: &[u8], format: Format) -> Deed {
-    let Ok(body) = serde_json::from_slice::<Value>(body) else { return Deed::Refuse("no JSON") };
+pub(crate) fn act(body: &[u8], format: Format) -> ModelAction {
+    let Ok(body) = serde_json::from_slice::<Value>(body) else { return ModelAction::Refuse("no JSON") };
     let told = match format {
         Format::Anthropic => anthropic(&body["messages"]),
         _ => chat(&body["messages"]),
     };
     match told {
-        Err(why) => Deed::Refuse(why),
-        Ok(Some(Told { result, picture })) => {
+        Err(why) => ModelAction::Refuse(why),
+        Ok(Some(HeardTool { result, picture })) => {
             let seen = picture.map(|media| format!(" I see {media}.")).unwrap_or_default();
-            Deed::Say(format!("It said: {result}{seen}"))
+            ModelAction::Say(format!("It said: {result}{seen}"))
         }
         Ok(None) => {
             let tool = &body["tools"][0];
             let name = tool["name"].as_str().or_else(|| tool["function"]["name"].as_str());
             let schema = [&tool["input_schema"], &tool["function"]["parameters"]];
             match (name, body.get("tools")) {
-                (None, None) => Deed::Say("I was offered no tools.".to_owned()),
+                (None, None) => ModelAction::Say("I was offered no tools.".to_owned()),
                 (Some(name), _) if schema.iter().any(|schema| schema["type"] == "object") => {
                     let arguments = Arguments::Object(json!({"command": "cargo test"}));
-                    Deed::Ask(ToolCall { name: name.to_owned(), arguments })
+                    ModelAction::Ask(ScriptedCall { name: name.to_owned(), arguments })
                 }
-                _ => Deed::Refuse("`tools` is not what it should be"),
+                _ => ModelAction::Refuse("`tools` is not what it should be"),
             }
         }
     }
@@ -92,15 +92,15 @@ fn is_name(name: &Value) -> bool {
 }
 
 /// Every call is followed at once by a message with its result.
-fn chat(messages: &Value) -> Result<Option<Told>, &'static str> {
-    let mut told: Option<Told> = None;
+fn chat(messages: &Value) -> Result<Option<HeardTool>, &'static str> {
+    let mut told: Option<HeardTool> = None;
     let mut open: Vec<&Value> = Vec::new();
     for message in each(messages) {
         if message["role"] == "tool" {
             let at = open.iter().position(|id| **id == message["tool_call_id"]);
             open.remove(at.ok_or("a result of no call")?);
             let result = message["content"].as_str().ok_or("a result is no text")?.to_owned();
-            told = Some(Told { result, picture: None });
+            told = Some(HeardTool { result, picture: None });
             continue;
         }
         if !open.is_empty() {
@@ -126,8 +126,8 @@ fn chat(messages: &Value) -> Result<Option<Told>, &'static str> {
 }
 
 /// Every call has its result in the next message, before anything else; no text is empty.
-fn anthropic(messages: &Value) -> Result<Option<Told>, &'static str> {
-    let mut told: Option<Told> = None;
+fn anthropic(messages: &Value) -> Result<Option<HeardTool>, &'static str> {
+    let mut told: Option<HeardTool> = None;
     let mut open: Vec<&Value> = Vec::new();
     for message in each(messages) {
         if message["content"].as_str().is_some_and(|text| text.trim().is_empty()) {
@@ -141,7 +141,7 @@ fn anthropic(messages: &Value) -> Result<Option<Told>, &'static str> {
                     let at = wanted.iter().position(|id| **id == block["tool_use_id"]);
                     wanted.remove(at.filter(|_| !has_begun).ok_or("a result that does not come first")?);
                     let result = block["content"].as_str().ok_or("a result is no text")?.to_owned();
-                    told = Some(Told { result, picture: None });
+                    told = Some(HeardTool { result, picture: None });
                     continue;
                 }
                 "tool_use" if !is_name(&block["name"]) || !block["input"].is_object() => {

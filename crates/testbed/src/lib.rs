@@ -58,7 +58,7 @@ pub struct Behaviour {
     pub script: BTreeMap<String, Vec<String>>,
 }
 
-pub(crate) struct Shared {
+pub(crate) struct ServerShared {
     pub behaviour: Behaviour,
     pub calls: calls::Counter,
     /// Calls from this one on get no answer yet.
@@ -68,7 +68,7 @@ pub(crate) struct Shared {
 /// A running server. It ends, with its connections, when this value is dropped.
 pub struct Server {
     pub addr: SocketAddr,
-    shared: Arc<Shared>,
+    shared: Arc<ServerShared>,
     accepting: JoinHandle<()>,
 }
 
@@ -87,7 +87,7 @@ impl Server {
         let listener = socket.listen(BACKLOG)?;
         let addr = listener.local_addr()?;
         let (held_from, _) = watch::channel(u64::MAX);
-        let shared = Arc::new(Shared { behaviour, calls: calls::Counter::default(), held_from });
+        let shared = Arc::new(ServerShared { behaviour, calls: calls::Counter::default(), held_from });
         let accepting = tokio::spawn(accept(listener, Arc::clone(&shared)));
         Ok(Self { addr, shared, accepting })
     }
@@ -118,7 +118,7 @@ impl Drop for Server {
     }
 }
 
-async fn accept(listener: TcpListener, shared: Arc<Shared>) {
+async fn accept(listener: TcpListener, shared: Arc<ServerShared>) {
     let mut connections = JoinSet::new();
     loop {
         tokio::select! {

@@ -44,30 +44,30 @@ pub async fn serve(
             let _ = output.write_all(format!("{ping}\n").as_bytes()).await;
         }
         let answer = match method {
-            "initialize" => Answer::Result(json!({
+            "initialize" => McpAnswer::Result(json!({
                 "protocolVersion": message["params"]["protocolVersion"],
                 "capabilities": { "tools": {} },
                 "serverInfo": { "name": "mcp-server", "version": "1.0.0" },
             })),
-            "tools/list" => Answer::Result(listed(&message["params"], told("many"), told("odd"))),
+            "tools/list" => McpAnswer::Result(listed(&message["params"], told("many"), told("odd"))),
             "tools/call" => called(&message["params"]),
-            _ => Answer::Error(-32601, format!("there is no method {method}")),
+            _ => McpAnswer::Error(-32601, format!("there is no method {method}")),
         };
         let answer = match answer {
-            Answer::Result(result) => json!({ "jsonrpc": "2.0", "id": id, "result": result }),
-            Answer::Error(code, text) => {
+            McpAnswer::Result(result) => json!({ "jsonrpc": "2.0", "id": id, "result": result }),
+            McpAnswer::Error(code, text) => {
                 json!({ "jsonrpc": "2.0", "id": id, "error": { "code": code, "message": text } })
             }
-            Answer::None => continue,
-            Answer::Nonsense => json!({ "jsonrpc": "1.0", "id": id, "result": 17 }),
-            Answer::Flood => loop {
+            McpAnswer::None => continue,
+            McpAnswer::Nonsense => json!({ "jsonrpc": "1.0", "id": id, "result": 17 }),
+            McpAnswer::Flood => loop {
                 let note = json!({ "jsonrpc": "2.0", "method": "notifications/message",
                     "params": { "level": "info", "data": "and on and on" } });
                 if output.write_all(format!("{note}\n").as_bytes()).await.is_err() {
                     return 0;
                 }
             },
-            Answer::Exit(code) => return code,
+            McpAnswer::Exit(code) => return code,
         };
         if output.write_all(format!("{answer}\n").as_bytes()).await.is_err() {
             return 0;
@@ -76,7 +76,7 @@ pub async fn serve(
     0
 }
 
-enum Answer {
+enum McpAnswer {
     Result(Value),
     Error(i32, String),
     None,
@@ -104,24 +104,24 @@ fn listed(params: &Value, many: bool, odd: bool) -> Value {
     json!({ "tools": names.iter().map(|name| tool(name)).collect::<Vec<_>>() })
 }
 
-fn called(params: &Value) -> Answer {
+fn called(params: &Value) -> McpAnswer {
     let args = &params["arguments"];
     let said = |text: &str| json!([{ "type": "text", "text": text }]);
     match params["name"].as_str().unwrap_or_default() {
-        "echo" => Answer::Result(json!({ "content": said(args["text"].as_str().unwrap_or("nothing")) })),
-        "fail" => Answer::Result(json!({ "content": said("it cannot be done"), "isError": true })),
-        "slow" => Answer::None,
+        "echo" => McpAnswer::Result(json!({ "content": said(args["text"].as_str().unwrap_or("nothing")) })),
+        "fail" => McpAnswer::Result(json!({ "content": said("it cannot be done"), "isError": true })),
+        "slow" => McpAnswer::None,
         "huge" => {
             let bytes = args["bytes"].as_u64().and_then(|n| usize::try_from(n).ok()).unwrap_or(5 << 20);
-            Answer::Result(json!({ "content": said(&"x".repeat(bytes)) }))
+            McpAnswer::Result(json!({ "content": said(&"x".repeat(bytes)) }))
         }
-        "die" => Answer::Exit(3),
-        "flood" => Answer::Flood,
-        "nonsense" => Answer::Nonsense,
+        "die" => McpAnswer::Exit(3),
+        "flood" => McpAnswer::Flood,
+        "nonsense" => McpAnswer::Nonsense,
         "picture" => {
             let picture = json!({ "type": "image", "mimeType": "image/png", "data": "iVBORw0KGgo=" });
-            Answer::Result(json!({ "content": [{ "type": "text", "text": "see" }, picture] }))
+            McpAnswer::Result(json!({ "content": [{ "type": "text", "text": "see" }, picture] }))
         }
-        other => Answer::Error(-32602, format!("there is no tool {other}")),
+        other => McpAnswer::Error(-32602, format!("there is no tool {other}")),
     }
 }

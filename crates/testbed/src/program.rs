@@ -8,21 +8,21 @@ use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 
 use serde_json::{Value, json};
 
-use crate::brief::{self, Wanted};
+use crate::brief::{self, WantedReply};
 use crate::conversation::{Conversation, LOCAL_SHELL, Tool, ToolKind};
 use crate::wire::Format;
 
 /// What such a model does next.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) enum Move {
-    Call(ToolCall),
+    Call(ScriptedCall),
     /// A call that is none of this role's.
-    Intrude(ToolCall),
+    Intrude(ScriptedCall),
     Say(String),
 }
 
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub(crate) struct ToolCall {
+pub(crate) struct ScriptedCall {
     pub name: String,
     pub arguments: Arguments,
 }
@@ -51,26 +51,26 @@ pub(crate) fn act(talk: &Conversation, format: Format, temper: Temper, pattern: 
     let pattern = if pattern.is_empty() { PATTERN } else { pattern };
     let text = &talk.brief;
     match brief::wanted(text) {
-        Wanted::Work => work(talk),
-        Wanted::Goal => pursue(talk),
+        WantedReply::Work => work(talk),
+        WantedReply::Goal => pursue(talk),
         wanted => {
             // Without tools it is a question on the side, as for a title.
             let may_try = temper == Temper::Intruder && !talk.tools.is_empty();
             if let Some(call) = intrusion(talk, format).filter(|_| may_try) {
                 return Move::Intrude(call);
             }
-            if wanted == Wanted::Status {
+            if wanted == WantedReply::Status {
                 let nth = brief::number(text, "Iteration").unwrap_or(1);
                 return Move::Say(crate::answer::verdict(pattern, nth));
             }
-            let report = if wanted == Wanted::StatusObject {
+            let report = if wanted == WantedReply::StatusObject {
                 brief::status_object(text, pattern)
             } else {
                 brief::report(text, pattern)
             };
             if offered(talk, STRUCTURED).is_some() && !talk.has_called(STRUCTURED) {
                 let arguments = Arguments::Object(report);
-                return Move::Call(ToolCall { name: STRUCTURED.to_owned(), arguments });
+                return Move::Call(ScriptedCall { name: STRUCTURED.to_owned(), arguments });
             }
             Move::Say(report.to_string())
         }
@@ -122,7 +122,7 @@ fn work(talk: &Conversation) -> Move {
 }
 
 /// What an intruder has not yet tried: the writer, then the shell, offered or not.
-fn intrusion(talk: &Conversation, format: Format) -> Option<ToolCall> {
+fn intrusion(talk: &Conversation, format: Format) -> Option<ScriptedCall> {
     const TEXT: &str = "written by a critic\n";
     // A writer would refuse to replace a file that was not read before: that would be no guard.
     const NEW: &str = "intruder.txt";
@@ -156,11 +156,11 @@ fn short(name: &str) -> &str {
     name.rsplit("__").next().unwrap_or(name)
 }
 
-fn called(tool: &Tool, arguments: Arguments) -> ToolCall {
-    ToolCall { name: tool.name.clone(), arguments }
+fn called(tool: &Tool, arguments: Arguments) -> ScriptedCall {
+    ScriptedCall { name: tool.name.clone(), arguments }
 }
 
-fn writing(tool: &Tool, file: &str, content: &str) -> Option<ToolCall> {
+fn writing(tool: &Tool, file: &str, content: &str) -> Option<ScriptedCall> {
     let arguments = match short(&tool.name) {
         "Write" | "write_file" => Arguments::Object(json!({"file_path": file, "content": content})),
         "write" => Arguments::Object(json!({"filePath": file, "content": content})),
@@ -171,7 +171,7 @@ fn writing(tool: &Tool, file: &str, content: &str) -> Option<ToolCall> {
     Some(called(tool, arguments))
 }
 
-fn shell(tool: &Tool, command: &str) -> Option<ToolCall> {
+fn shell(tool: &Tool, command: &str) -> Option<ScriptedCall> {
     let words = || ["bash", "-lc", command].map(str::to_owned).to_vec();
     let arguments = match short(&tool.name) {
         LOCAL_SHELL if tool.kind == ToolKind::LocalShell => Arguments::Words(words()),

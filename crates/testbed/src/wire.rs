@@ -10,7 +10,7 @@ mod responses;
 use std::fmt::Write as _;
 use std::time::Duration;
 
-use crate::answer::{Answer, Pace, Refusal, Said};
+use crate::answer::{ErrorReply, MockAnswer, Pace, ReplyContent};
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Format {
@@ -25,7 +25,7 @@ pub(crate) enum Format {
 
 /// What the connection does, in order.
 #[derive(PartialEq, Eq, Debug)]
-pub(crate) enum Step {
+pub(crate) enum WireStep {
     Send(Vec<u8>),
     Wait(Duration),
     /// Nothing more, until the client goes.
@@ -37,7 +37,7 @@ pub(crate) enum Step {
 
 /// The request's wishes that shape an answer.
 #[derive(Clone, Copy)]
-pub(crate) struct Shape<'a> {
+pub(crate) struct ReplyShape<'a> {
     pub format: Format,
     pub model: &'a str,
     pub stream: bool,
@@ -48,22 +48,22 @@ pub(crate) struct Shape<'a> {
     pub asked: usize,
 }
 
-impl Shape<'_> {
+impl ReplyShape<'_> {
     fn input_tokens(&self) -> usize {
         tokens(self.asked)
     }
 }
 
-fn output_tokens(said: &Said) -> usize {
+fn output_tokens(said: &ReplyContent) -> usize {
     tokens(said.text.len() + said.call.as_ref().map_or(0, |_| 80))
 }
 
-pub(crate) fn render(answer: &Answer, shape: Shape<'_>) -> Vec<Step> {
+pub(crate) fn render(answer: &MockAnswer, shape: ReplyShape<'_>) -> Vec<WireStep> {
     match answer {
-        Answer::Silence => vec![Step::Hang],
-        Answer::Refuse(refusal) => vec![Step::Send(refuse(refusal, shape.format))],
-        Answer::Say(said, pace) if shape.stream => stream(said, *pace, shape),
-        Answer::Say(said, pace) => whole_steps(&whole(said, shape), *pace),
+        MockAnswer::Silence => vec![WireStep::Hang],
+        MockAnswer::Refuse(refusal) => vec![WireStep::Send(refuse(refusal, shape.format))],
+        MockAnswer::Say(said, pace) if shape.stream => stream(said, *pace, shape),
+        MockAnswer::Say(said, pace) => whole_steps(&whole(said, shape), *pace),
     }
 }
 
@@ -89,7 +89,7 @@ pub(crate) fn json_response(status: u16, header: Option<(&str, &str)>, body: &[u
     out
 }
 
-fn refuse(r: &Refusal, format: Format) -> Vec<u8> {
+fn refuse(r: &ErrorReply, format: Format) -> Vec<u8> {
     let body = match format {
         Format::Chat | Format::Responses => chat::refusal(r),
         Format::Anthropic => anthropic::refusal(r),
@@ -103,7 +103,7 @@ fn tokens(bytes: usize) -> usize {
     bytes.div_ceil(4)
 }
 
-fn whole(said: &Said, shape: Shape<'_>) -> Vec<u8> {
+fn whole(said: &ReplyContent, shape: ReplyShape<'_>) -> Vec<u8> {
     match shape.format {
         Format::Chat => chat::whole(said, shape),
         Format::Anthropic => anthropic::whole(said, shape),
@@ -114,21 +114,21 @@ fn whole(said: &Said, shape: Shape<'_>) -> Vec<u8> {
     .into_bytes()
 }
 
-fn whole_steps(body: &[u8], pace: Pace) -> Vec<Step> {
+fn whole_steps(body: &[u8], pace: Pace) -> Vec<WireStep> {
     let response = json_response(200, None, body);
     match pace {
-        Pace::Whole => vec![Step::Send(response)],
-        Pace::Slow(wait) => vec![Step::Wait(wait), Step::Send(response)],
+        Pace::Whole => vec![WireStep::Send(response)],
+        Pace::Slow(wait) => vec![WireStep::Wait(wait), WireStep::Send(response)],
         Pace::Split => split(&response),
         Pace::Cut | Pace::Unfinished => {
-            vec![Step::Send(response[..response.len() - 9].to_vec()), Step::Close]
+            vec![WireStep::Send(response[..response.len() - 9].to_vec()), WireStep::Close]
         }
-        Pace::Hang => vec![Step::Send(response[..response.len() - 9].to_vec()), Step::Hang],
-        Pace::Malformed => vec![Step::Send(json_response(200, None, b"{\"choices\": [}"))],
+        Pace::Hang => vec![WireStep::Send(response[..response.len() - 9].to_vec()), WireStep::Hang],
+        Pace::Malformed => vec![WireStep::Send(json_response(200, None, b"{\"choices\": [}"))],
         Pace::Huge => {
             let head =
                 "HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ntransfer-encoding: chunked\r\n\r\n";
-            vec![Step::Send(head.as_bytes().to_vec()), Step::Endless(chunk(&vec![b' '; 64 * 1024]))]
+            vec![WireStep::Send(head.as_bytes().to_vec()), WireStep::Endless(chunk(&vec![b' '; 64 * 1024]))]
         }
     }
 }
@@ -136,7 +136,7 @@ fn whole_steps(body: &[u8], pace: Pace) -> Vec<Step> {
 const SSE_HEAD: &[u8] =
     b"HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ncache-control: no-cache\r\ntransfer-encoding: chunked\r\n\r\n";
 
-fn stream(said: &Said, pace: Pace, shape: Shape<'_>) -> Vec<Step> {
+fn stream(said: &ReplyContent, pace: Pace, shape: ReplyShape<'_>) -> Vec<WireStep> {
     let (opening, middle, ending) = match shape.format {
         Format::Chat => chat::events(said, shape),
         Format::Anthropic => anthropic::events(said, shape),
@@ -154,14 +154,14 @@ fn stream(said: &Said, pace: Pace, shape: Shape<'_>) -> Vec<Step> {
         Pace::Whole => {
             let mut out = start(&all());
             out.extend_from_slice(b"0\r\n\r\n");
-            vec![Step::Send(out)]
+            vec![WireStep::Send(out)]
         }
         Pace::Slow(wait) => {
-            let mut steps = vec![Step::Send(SSE_HEAD.to_vec())];
+            let mut steps = vec![WireStep::Send(SSE_HEAD.to_vec())];
             for event in all() {
-                steps.extend([Step::Wait(wait), Step::Send(chunk(event.as_bytes()))]);
+                steps.extend([WireStep::Wait(wait), WireStep::Send(chunk(event.as_bytes()))]);
             }
-            steps.push(Step::Send(b"0\r\n\r\n".to_vec()));
+            steps.push(WireStep::Send(b"0\r\n\r\n".to_vec()));
             steps
         }
         Pace::Split => {
@@ -169,17 +169,17 @@ fn stream(said: &Said, pace: Pace, shape: Shape<'_>) -> Vec<Step> {
             out.extend_from_slice(b"0\r\n\r\n");
             split(&out)
         }
-        Pace::Cut => vec![Step::Send(start(&half())), Step::Close],
+        Pace::Cut => vec![WireStep::Send(start(&half())), WireStep::Close],
         Pace::Unfinished => {
             let mut out = start(&half());
             out.extend_from_slice(b"0\r\n\r\n");
-            vec![Step::Send(out)]
+            vec![WireStep::Send(out)]
         }
-        Pace::Hang => vec![Step::Send(start(&half())), Step::Hang],
+        Pace::Hang => vec![WireStep::Send(start(&half())), WireStep::Hang],
         Pace::Malformed => {
             let mut out = start(&[&opening[..], &["data: {\"choices\": [}\n\n".to_owned()]].concat());
             out.extend_from_slice(b"0\r\n\r\n");
-            vec![Step::Send(out)]
+            vec![WireStep::Send(out)]
         }
         Pace::Huge => {
             let more = "more ".repeat(3000);
@@ -191,7 +191,7 @@ fn stream(said: &Said, pace: Pace, shape: Shape<'_>) -> Vec<Step> {
                 Format::Responses => responses::delta(&more),
                 Format::Gemini => gemini::delta(&more, shape),
             };
-            vec![Step::Send(start(&opening)), Step::Endless(chunk(one.as_bytes()))]
+            vec![WireStep::Send(start(&opening)), WireStep::Endless(chunk(one.as_bytes()))]
         }
     }
 }
@@ -224,6 +224,6 @@ fn chunk(data: &[u8]) -> Vec<u8> {
     out
 }
 
-fn split(bytes: &[u8]) -> Vec<Step> {
-    bytes.chunks(37).flat_map(|c| [Step::Send(c.to_vec()), Step::Wait(Duration::ZERO)]).collect()
+fn split(bytes: &[u8]) -> Vec<WireStep> {
+    bytes.chunks(37).flat_map(|c| [WireStep::Send(c.to_vec()), WireStep::Wait(Duration::ZERO)]).collect()
 }

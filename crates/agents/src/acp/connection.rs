@@ -17,7 +17,7 @@ use tokio_util::compat::{TokioAsyncReadCompatExt, TokioAsyncWriteCompatExt};
 
 use super::messages::{self, Noise};
 use super::serving::Serving;
-use super::session::{Asked, Ended, converse};
+use super::session::{PromptSpec, SessionEnd, converse};
 
 type ToAgent = ConnectionTo<Agent>;
 
@@ -29,8 +29,8 @@ pub(super) async fn talk_with(
     input: impl AsyncWrite + Send + Unpin + 'static,
     output: impl AsyncRead + Unpin,
     serving: Arc<Serving>,
-    asked: Asked,
-) -> (Result<Ended, Error>, Noise) {
+    asked: PromptSpec,
+) -> (Result<SessionEnd, Error>, Noise) {
     let (near, far) = tokio::io::duplex(64 * 1024);
     let (observe, noise) = (serving.observe.clone(), Mutex::default());
     let mut carrying = std::pin::pin!(messages::carry(output, far, &observe, &noise));
@@ -42,7 +42,7 @@ pub(super) async fn talk_with(
             () = &mut carrying, if !carried => carried = true,
         }
     };
-    if ended.as_ref().map_or(true, Ended::by_hanging_up) && !carried {
+    if ended.as_ref().map_or(true, SessionEnd::by_hanging_up) && !carried {
         // Its last words may still be on the way.
         let _ = tokio::time::timeout(LAST_WORDS, carrying).await;
     }
@@ -54,8 +54,8 @@ async fn connect(
     input: impl AsyncWrite + Send + Unpin + 'static,
     output: impl AsyncRead + Send + 'static,
     serving: Arc<Serving>,
-    asked: Asked,
-) -> Result<Ended, Error> {
+    asked: PromptSpec,
+) -> Result<SessionEnd, Error> {
     let transport = ByteStreams::new(input.compat_write(), output.compat());
     let client = Client.v1().name("gadfly");
     let for_agent = || Arc::clone(&serving);

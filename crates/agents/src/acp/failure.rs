@@ -12,7 +12,7 @@ pub(super) const HELLO: &str = "initialize";
 
 /// What follows from an error.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Meaning {
+pub(super) enum FailureMeaning {
     /// The account has nothing left.
     NoQuota,
     Failed(FailureKind),
@@ -20,24 +20,24 @@ pub(super) enum Meaning {
 
 /// An error in answer to a request of ours.
 #[derive(Debug)]
-pub(super) struct Refused {
+pub(super) struct RequestRefused {
     pub asked: &'static str,
     pub error: Error,
     /// Ways to log in that the agent offers.
     pub logins: Vec<String>,
 }
 
-impl Refused {
+impl RequestRefused {
     /// Nobody answered: the agent is gone.
     pub fn ends_the_connection(&self) -> bool {
         is_incoming_transport_closed(&self.error) || is_connection_terminated(&self.error)
     }
 
-    pub fn meaning(&self) -> Meaning {
+    pub fn meaning(&self) -> FailureMeaning {
         if let Some(meaning) = self.error.data.as_ref().and_then(told) {
             return meaning;
         }
-        Meaning::Failed(match self.error.code {
+        FailureMeaning::Failed(match self.error.code {
             ErrorCode::AUTH_REQUIRED => FailureKind::Unauthorised,
             ErrorCode::INTERNAL_ERROR => FailureKind::Unavailable,
             // It does not know how to say hello, or speaks another version.
@@ -49,7 +49,7 @@ impl Refused {
             // Some agents hand on the status of their provider.
             code => match code.value() {
                 401 | 403 => FailureKind::Unauthorised,
-                402 => return Meaning::NoQuota,
+                402 => return FailureMeaning::NoQuota,
                 408 | 504 => FailureKind::Timeout,
                 413 => FailureKind::TooLong,
                 429 => FailureKind::RateLimited,
@@ -62,8 +62,8 @@ impl Refused {
     pub fn unanswered(&self, program: &str, usage: Usage) -> CallError {
         let message = self.message(program);
         match self.meaning() {
-            Meaning::NoQuota => CallError::Quota { until_ms: None, message, usage },
-            Meaning::Failed(kind) => CallError::Failed(CallFailure { kind, message, usage }),
+            FailureMeaning::NoQuota => CallError::Quota { until_ms: None, message, usage },
+            FailureMeaning::Failed(kind) => CallError::Failed(CallFailure { kind, message, usage }),
         }
     }
 
@@ -75,7 +75,7 @@ impl Refused {
             out.push_str("; ");
             out.push_str(&line(more));
         }
-        if self.meaning() == Meaning::Failed(FailureKind::Unauthorised) {
+        if self.meaning() == FailureMeaning::Failed(FailureKind::Unauthorised) {
             out.push_str("; log in with the agent's own command");
             if !self.logins.is_empty() {
                 out.push_str(" (it offers: ");
@@ -89,12 +89,12 @@ impl Refused {
 }
 
 /// The kinds of Claude (`errorKind`) and Codex (`codexErrorInfo`).
-fn told(data: &Value) -> Option<Meaning> {
+fn told(data: &Value) -> Option<FailureMeaning> {
     let told = data.get("errorKind").or_else(|| data.get("codexErrorInfo"))?;
     // A kind with details is an object with one key.
     let told = told.as_str().or_else(|| told.as_object()?.keys().next().map(String::as_str))?;
-    Some(Meaning::Failed(match told {
-        "billing_error" | "usageLimitExceeded" => return Some(Meaning::NoQuota),
+    Some(FailureMeaning::Failed(match told {
+        "billing_error" | "usageLimitExceeded" => return Some(FailureMeaning::NoQuota),
         "authentication_failed" | "unauthorized" => FailureKind::Unauthorised,
         "rate_limit" => FailureKind::RateLimited,
         "contextWindowExceeded" => FailureKind::TooLong,
@@ -122,8 +122,8 @@ mod tests {
 
     use super::*;
 
-    fn refused(code: i32, data: Option<Value>) -> Refused {
-        Refused {
+    fn refused(code: i32, data: Option<Value>) -> RequestRefused {
+        RequestRefused {
             asked: "session/prompt",
             error: Error::new(code, "rate limit 429 unauthorized").data(data),
             logins: vec!["API key".into()],
@@ -152,7 +152,7 @@ mod tests {
             (504, Timeout),
             (7, BadReply),
         ] {
-            assert_eq!(refused(code, None).meaning(), Meaning::Failed(kind), "{code}");
+            assert_eq!(refused(code, None).meaning(), FailureMeaning::Failed(kind), "{code}");
         }
     }
 
@@ -166,8 +166,8 @@ mod tests {
             (-32603, FailureKind::Unavailable),
         ] {
             assert_eq!(
-                Refused { asked: HELLO, ..refused(code, None) }.meaning(),
-                Meaning::Failed(kind),
+                RequestRefused { asked: HELLO, ..refused(code, None) }.meaning(),
+                FailureMeaning::Failed(kind),
                 "{code}"
             );
         }
@@ -189,14 +189,14 @@ mod tests {
             (json!({ "errorKind": "something new" }), FailureKind::Unavailable),
             (json!("text"), FailureKind::Unavailable),
         ] {
-            assert_eq!(refused(-32603, Some(data.clone())).meaning(), Meaning::Failed(kind), "{data}");
+            assert_eq!(refused(-32603, Some(data.clone())).meaning(), FailureMeaning::Failed(kind), "{data}");
         }
         for data in
             [json!({ "errorKind": "billing_error" }), json!({ "codexErrorInfo": "usageLimitExceeded" })]
         {
-            assert_eq!(refused(-32603, Some(data.clone())).meaning(), Meaning::NoQuota, "{data}");
+            assert_eq!(refused(-32603, Some(data.clone())).meaning(), FailureMeaning::NoQuota, "{data}");
         }
-        assert_eq!(refused(402, None).meaning(), Meaning::NoQuota);
+        assert_eq!(refused(402, None).meaning(), FailureMeaning::NoQuota);
     }
 
     #[test]

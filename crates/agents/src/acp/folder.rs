@@ -5,7 +5,7 @@ use std::path::{Component, Path, PathBuf};
 
 /// The folders of a call.
 #[derive(Clone, Debug)]
-pub(super) struct Folder {
+pub(super) struct CallFolders {
     pub root: PathBuf,
     pub tmp: Option<PathBuf>,
 }
@@ -17,7 +17,7 @@ pub(super) enum Below {
     Tmp(String),
 }
 
-impl Folder {
+impl CallFolders {
     /// None for what is outside of both folders. The folder itself has the empty name.
     pub fn find(&self, path: &Path) -> Option<Below> {
         if let Some(name) = below(&self.root, path) {
@@ -70,7 +70,7 @@ mod tests {
 
     #[test]
     fn every_way_of_naming_a_path_is_inside_or_outside() {
-        let folder = Folder { root: "/work/run".into(), tmp: Some("/work/tmp".into()) };
+        let folder = CallFolders { root: "/work/run".into(), tmp: Some("/work/tmp".into()) };
         let inside = |name: &str| Some(Below::Folder(name.into()));
         for (path, expected) in [
             ("/work/run/a/b.txt", inside("a/b.txt")),

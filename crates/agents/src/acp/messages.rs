@@ -8,7 +8,7 @@ use tokio::io::{AsyncRead, AsyncWrite, AsyncWriteExt};
 use tokio::sync::mpsc::Sender;
 
 use crate::agent::MAX_REPLY;
-use crate::lines::{Line, Lines};
+use crate::lines::{Lines, ReadLine};
 
 /// The longest message an agent may send: a whole reply, with room for what JSON adds.
 pub(super) const MAX_LINE: usize = 2 * MAX_REPLY;
@@ -33,7 +33,7 @@ pub(super) async fn carry(
     let mut output = Lines::new(output, MAX_LINE);
     let noise = || noise.lock().unwrap_or_else(PoisonError::into_inner);
     while let Some(line) = output.next().await {
-        let Line::Whole(mut line) = line else {
+        let ReadLine::Whole(mut line) = line else {
             noise().overlong = true;
             return;
         };

@@ -7,7 +7,7 @@ use agent_client_protocol::v1::schema::{
 };
 use gadfly_engine::Permission;
 
-use super::folder::Folder;
+use super::folder::CallFolders;
 
 /// Modes in which an agent does not edit, by the id under which agents offer them: Codex says `read-only`, Claude,
 /// Gemini and `OpenCode` say `plan`, others `ask`. The first that is offered is taken. Some still run commands in it.
@@ -21,7 +21,7 @@ pub(super) fn allowed(
     permission: Permission,
     asked: &ToolCallUpdate,
     known: Option<ToolKind>,
-    folder: &Folder,
+    folder: &CallFolders,
 ) -> Result<(), &'static str> {
     let changes = asked.fields.content.iter().flatten().filter_map(|content| match content {
         ToolCallContent::Diff(diff) => Some(diff.path.as_path()),

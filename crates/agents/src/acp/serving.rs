@@ -14,10 +14,10 @@ use gadfly_engine::{Layer, Observation, Permission};
 use tokio::sync::mpsc::Sender;
 use tokio_util::sync::CancellationToken;
 
-use super::folder::{Below, Folder};
+use super::folder::{Below, CallFolders};
 use super::permission::{allowed, outcome, word};
-use super::terminals::{Terminals, Work};
-use super::turn::{Turn, line};
+use super::terminals::{TerminalWork, Terminals};
+use super::turn::{AcpTurn, line};
 use crate::agent::{Edit, Files, Progress};
 
 /// How much text of files an agent gets in one call: what it does not take from us is held in memory.
@@ -27,12 +27,12 @@ pub(super) struct Serving {
     pub permission: Permission,
     /// It may ask for pages of the web.
     pub web: bool,
-    pub folder: Folder,
+    pub folder: CallFolders,
     pub files: Files,
     pub tmp: Files,
     pub observe: Sender<Observation>,
     pub progress: Progress,
-    pub turn: Mutex<Turn>,
+    pub turn: Mutex<AcpTurn>,
     pub terminals: Terminals,
     /// Set when we want no more of this turn: what is asked from then on is answered as cancelled.
     pub stopping: CancellationToken,
@@ -42,7 +42,7 @@ pub(super) struct Serving {
 }
 
 impl Serving {
-    pub fn turn(&self) -> MutexGuard<'_, Turn> {
+    pub fn turn(&self) -> MutexGuard<'_, AcpTurn> {
         self.turn.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -130,7 +130,10 @@ impl Serving {
         }
     }
 
-    pub async fn terminal(&self, asked: CreateTerminalRequest) -> Result<(acp::TerminalId, Work), Error> {
+    pub async fn terminal(
+        &self,
+        asked: CreateTerminalRequest,
+    ) -> Result<(acp::TerminalId, TerminalWork), Error> {
         if self.permission == Permission::ReadOnly {
             self.stopped(format!("run {}; it may only read", asked.command)).await;
             return Err(refusal("this session may only read: it gets no terminals"));

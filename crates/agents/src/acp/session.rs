@@ -18,7 +18,7 @@ use agent_client_protocol::{Agent, Error};
 use gadfly_engine::{Guard, Layer, Observation, Permission};
 use tokio_util::sync::CancellationToken;
 
-use super::failure::{HELLO, Refused};
+use super::failure::{HELLO, RequestRefused};
 use super::permission::{READING_MODES, READING_MODES_SANDBOXED, UNBOUND_MODE};
 use super::serving::Serving;
 use super::turn::line;
@@ -30,7 +30,7 @@ const GRACE: Duration = Duration::from_secs(3);
 const LOGINS: usize = 6;
 
 /// What is asked, and how.
-pub(super) struct Asked {
+pub(super) struct PromptSpec {
     pub brief: String,
     pub folder: PathBuf,
     /// An earlier conversation to go on with.
@@ -46,14 +46,14 @@ pub(super) struct Asked {
 }
 
 /// How a conversation ended.
-pub(super) enum Ended {
+pub(super) enum SessionEnd {
     Answered {
         response: PromptResponse,
         session: SessionId,
         /// The model we chose.
         model: Option<String>,
     },
-    Refused(Refused),
+    Refused(RequestRefused),
     /// It did not answer this in time.
     Late(&'static str),
     Cancelled {
@@ -63,7 +63,7 @@ pub(super) enum Ended {
     Over,
 }
 
-impl Ended {
+impl SessionEnd {
     /// Whether the agent was gone before it answered.
     pub fn by_hanging_up(&self) -> bool {
         matches!(self, Self::Refused(refused) if refused.ends_the_connection())
@@ -77,23 +77,27 @@ struct Opened {
     options: Vec<SessionConfigOption>,
 }
 
-struct Conversation {
+struct AcpConversation {
     cx: ConnectionTo<Agent>,
     serving: Arc<Serving>,
-    asked: Asked,
+    asked: PromptSpec,
     logins: Vec<String>,
 }
 
-pub(super) async fn converse(cx: ConnectionTo<Agent>, serving: Arc<Serving>, asked: Asked) -> Ended {
-    let mut conversation = Conversation { cx, serving, asked, logins: Vec::new() };
+pub(super) async fn converse(
+    cx: ConnectionTo<Agent>,
+    serving: Arc<Serving>,
+    asked: PromptSpec,
+) -> SessionEnd {
+    let mut conversation = AcpConversation { cx, serving, asked, logins: Vec::new() };
     match conversation.prepare().await {
         Ok((session, model)) => conversation.prompt(session, model).await,
         Err(ended) => ended,
     }
 }
 
-impl Conversation {
-    async fn prepare(&mut self) -> Result<(SessionId, Option<String>), Ended> {
+impl AcpConversation {
+    async fn prepare(&mut self) -> Result<(SessionId, Option<String>), SessionEnd> {
         let can = self.hello().await?;
         let opened = self.open(&can).await?;
         let session = opened.id.0.to_string();
@@ -106,7 +110,7 @@ impl Conversation {
         Ok((opened.id, model))
     }
 
-    async fn hello(&mut self) -> Result<AgentCapabilities, Ended> {
+    async fn hello(&mut self) -> Result<AgentCapabilities, SessionEnd> {
         let writes = self.serving.permission == Permission::Write;
         // A worker reads its folder by itself: Gemini CLI 0.61 cannot make a new file if it is told through the
         // protocol that there is none yet.
@@ -124,12 +128,12 @@ impl Conversation {
         Ok(said.agent_capabilities)
     }
 
-    async fn open(&self, can: &AgentCapabilities) -> Result<Opened, Ended> {
+    async fn open(&self, can: &AgentCapabilities) -> Result<Opened, SessionEnd> {
         if let Some(before) = self.asked.session.clone() {
             match self.go_on(before.into(), can).await {
                 Ok(Some(opened)) => return Ok(opened),
                 Ok(None) => self.note("it cannot go on with an earlier session; a new one is begun").await,
-                Err(Ended::Refused(refused)) if !refused.ends_the_connection() => {
+                Err(SessionEnd::Refused(refused)) if !refused.ends_the_connection() => {
                     let why = line(&refused.error.message);
                     self.note(&format!(
                         "its earlier session could not be opened ({why}); a new one is begun"
@@ -145,7 +149,7 @@ impl Conversation {
     }
 
     /// None if the agent says that it cannot.
-    async fn go_on(&self, id: SessionId, can: &AgentCapabilities) -> Result<Option<Opened>, Ended> {
+    async fn go_on(&self, id: SessionId, can: &AgentCapabilities) -> Result<Option<Opened>, SessionEnd> {
         let folder = self.asked.folder.clone();
         let (modes, options) = if can.session_capabilities.resume.is_some() {
             let resume = ResumeSessionRequest::new(id.clone(), folder);
@@ -163,7 +167,7 @@ impl Conversation {
 
     /// Who may only read gets a mode in which the agent itself does not write, if it has one. In a sandbox of
     /// ours one whose own sandbox needs mounts could do nothing at all: ours is around it, its own is off.
-    async fn choose_mode(&self, opened: &Opened) -> Result<(), Ended> {
+    async fn choose_mode(&self, opened: &Opened) -> Result<(), SessionEnd> {
         let wanted: &[&'static str] = match (self.asked.sandboxed, self.serving.permission) {
             (true, Permission::ReadOnly) => &READING_MODES_SANDBOXED,
             (true, Permission::Write) => &[UNBOUND_MODE],
@@ -191,7 +195,7 @@ impl Conversation {
         };
         match set {
             Ok(()) => self.moded(id).await,
-            Err(Ended::Refused(refused)) if !refused.ends_the_connection() => {
+            Err(SessionEnd::Refused(refused)) if !refused.ends_the_connection() => {
                 let why = line(&refused.error.message);
                 self.note(&format!("its mode could not be set to `{id}` ({why})")).await;
                 Ok(())
@@ -201,7 +205,7 @@ impl Conversation {
     }
 
     /// A reading mode is a guard of its own; the record names it beside those that were up before.
-    async fn moded(&self, id: &str) -> Result<(), Ended> {
+    async fn moded(&self, id: &str) -> Result<(), SessionEnd> {
         if READING_MODES.contains(&id) && self.serving.permission == Permission::ReadOnly {
             let guards = vec![Guard::new(Layer::OwnMode, format!("mode {id}"))];
             let _ = self.serving.observe.send(Observation::Guarded { guards }).await;
@@ -211,7 +215,7 @@ impl Conversation {
         Ok(())
     }
 
-    async fn choose_model(&self, opened: &Opened) -> Result<Option<String>, Ended> {
+    async fn choose_model(&self, opened: &Opened) -> Result<Option<String>, SessionEnd> {
         let Some(model) = self.asked.model.as_deref() else { return Ok(None) };
         let found = option(&opened.options, &SessionConfigOptionCategory::Model, "model");
         let Some(option) = found.filter(|option| offers(option, model)) else {
@@ -224,7 +228,7 @@ impl Conversation {
         let set = SetSessionConfigOptionRequest::new(opened.id.clone(), option.id.clone(), model);
         match self.ask("session/set_config_option", self.cx.send_request(set).block_task()).await {
             Ok(_) => Ok(Some(model.to_owned())),
-            Err(Ended::Refused(refused)) if !refused.ends_the_connection() => {
+            Err(SessionEnd::Refused(refused)) if !refused.ends_the_connection() => {
                 let why = line(&refused.error.message);
                 self.note(&format!("its model could not be set to `{model}` ({why})")).await;
                 Ok(None)
@@ -233,9 +237,9 @@ impl Conversation {
         }
     }
 
-    async fn prompt(&mut self, session: SessionId, model: Option<String>) -> Ended {
+    async fn prompt(&mut self, session: SessionId, model: Option<String>) -> SessionEnd {
         if self.asked.cancel.is_cancelled() {
-            return Ended::Cancelled { sent: false };
+            return SessionEnd::Cancelled { sent: false };
         }
         self.serving.turn().begin(session.clone());
         let brief = ContentBlock::Text(TextContent::new(std::mem::take(&mut self.asked.brief)));
@@ -243,12 +247,12 @@ impl Conversation {
         let mut prompt = std::pin::pin!(prompt);
         let why = tokio::select! {
             biased;
-            () = self.serving.over.cancelled() => Ended::Over,
+            () = self.serving.over.cancelled() => SessionEnd::Over,
             answer = &mut prompt => return match answer {
-                Ok(response) => Ended::Answered { response, session, model },
-                Err(error) => Ended::Refused(self.refused("session/prompt", error)),
+                Ok(response) => SessionEnd::Answered { response, session, model },
+                Err(error) => SessionEnd::Refused(self.refused("session/prompt", error)),
             },
-            () = self.asked.cancel.cancelled() => Ended::Cancelled { sent: true },
+            () = self.asked.cancel.cancelled() => SessionEnd::Cancelled { sent: true },
         };
         self.serving.stopping.cancel();
         // It is told before its end, so that it stops what it pays for.
@@ -261,19 +265,19 @@ impl Conversation {
         &self,
         asked: &'static str,
         answer: impl Future<Output = Result<T, Error>>,
-    ) -> Result<T, Ended> {
+    ) -> Result<T, SessionEnd> {
         tokio::select! {
             answer = tokio::time::timeout(self.asked.starting, answer) => match answer {
                 Ok(Ok(answer)) => Ok(answer),
-                Ok(Err(error)) => Err(Ended::Refused(self.refused(asked, error))),
-                Err(_) => Err(Ended::Late(asked)),
+                Ok(Err(error)) => Err(SessionEnd::Refused(self.refused(asked, error))),
+                Err(_) => Err(SessionEnd::Late(asked)),
             },
-            () = self.asked.cancel.cancelled() => Err(Ended::Cancelled { sent: false }),
+            () = self.asked.cancel.cancelled() => Err(SessionEnd::Cancelled { sent: false }),
         }
     }
 
-    fn refused(&self, asked: &'static str, error: Error) -> Refused {
-        Refused { asked, error, logins: self.logins.clone() }
+    fn refused(&self, asked: &'static str, error: Error) -> RequestRefused {
+        RequestRefused { asked, error, logins: self.logins.clone() }
     }
 
     async fn note(&self, said: &str) {

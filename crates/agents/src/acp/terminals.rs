@@ -12,9 +12,9 @@ use tokio::io::AsyncReadExt;
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
-use super::folder::{Below, Folder};
+use super::folder::{Below, CallFolders};
 use super::serving::refusal;
-use crate::launcher::{Command, Exit, Finished, Input, LaunchError, Launcher, Talk};
+use crate::launcher::{Command, Exit, Finished, LaunchError, Launcher, StdinSource, Talk};
 
 /// How many an agent may have at once.
 const MOST: usize = 16;
@@ -27,18 +27,18 @@ pub(super) struct Terminals {
     launcher: Arc<dyn Launcher>,
     /// The agent's own command: environment, sandbox and limits are its own.
     like: Command,
-    folder: Folder,
-    open: Mutex<Open>,
+    folder: CallFolders,
+    open: Mutex<OpenTerminals>,
 }
 
 #[derive(Default)]
-struct Open {
+struct OpenTerminals {
     made: u64,
     terminals: HashMap<TerminalId, Terminal>,
 }
 
 struct Terminal {
-    screen: Arc<Mutex<Screen>>,
+    screen: Arc<Mutex<TerminalOutput>>,
     ended: watch::Receiver<Option<TerminalExitStatus>>,
     stop: CancellationToken,
 }
@@ -50,43 +50,43 @@ impl Drop for Terminal {
 }
 
 /// A command's output, both streams in the order they came; the end of it if it is long.
-struct Screen {
+struct TerminalOutput {
     bytes: VecDeque<u8>,
     most: usize,
     truncated: bool,
 }
 
 /// What goes on after a terminal was made: it must be polled.
-pub(super) struct Work {
+pub(super) struct TerminalWork {
     talk: Talk,
-    screen: Arc<Mutex<Screen>>,
+    screen: Arc<Mutex<TerminalOutput>>,
     ended: watch::Sender<Option<TerminalExitStatus>>,
 }
 
 impl Terminals {
-    pub fn new(launcher: Arc<dyn Launcher>, like: Command, folder: Folder) -> Self {
+    pub fn new(launcher: Arc<dyn Launcher>, like: Command, folder: CallFolders) -> Self {
         Self { launcher, like, folder, open: Mutex::default() }
     }
 
     /// Starts a command. Whoever gets the work must see it through.
-    pub async fn create(&self, asked: CreateTerminalRequest) -> Result<(TerminalId, Work), Error> {
+    pub async fn create(&self, asked: CreateTerminalRequest) -> Result<(TerminalId, TerminalWork), Error> {
         if self.open().terminals.len() >= MOST {
             return Err(refusal(&format!("there are {MOST} terminals already: release one first")));
         }
         let most = asked.output_byte_limit.and_then(|most| usize::try_from(most).ok());
         let command = self.command(asked)?;
         let stop = CancellationToken::new();
-        let talk = self.launcher.talk(command, Input::Given, stop.clone()).await;
+        let talk = self.launcher.talk(command, StdinSource::Given, stop.clone()).await;
         let talk = talk.map_err(|error| refusal(&error.to_string()))?;
         let most = most.map_or(KEPT, |most| most.min(KEPT));
-        let screen = Arc::new(Mutex::new(Screen { bytes: VecDeque::new(), most, truncated: false }));
+        let screen = Arc::new(Mutex::new(TerminalOutput { bytes: VecDeque::new(), most, truncated: false }));
         let (ended, seen) = watch::channel(None);
         let mut open = self.open();
         open.made += 1;
         let id = TerminalId::new(format!("terminal-{}", open.made));
         let terminal = Terminal { screen: Arc::clone(&screen), ended: seen, stop };
         open.terminals.insert(id.clone(), terminal);
-        Ok((id, Work { talk, screen, ended }))
+        Ok((id, TerminalWork { talk, screen, ended }))
     }
 
     /// Through a shell, for both streams in one, and because many agents send a whole line as the command.
@@ -135,12 +135,12 @@ impl Terminals {
         self.open().terminals.remove(id).map(drop).ok_or_else(|| unknown(id))
     }
 
-    fn open(&self) -> MutexGuard<'_, Open> {
+    fn open(&self) -> MutexGuard<'_, OpenTerminals> {
         self.open.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl Work {
+impl TerminalWork {
     /// Reads what the command writes until it has ended.
     pub async fn done(self) {
         let Self { mut talk, screen, ended } = self;
@@ -159,7 +159,7 @@ impl Work {
     }
 }
 
-impl Screen {
+impl TerminalOutput {
     fn add(&mut self, new: &[u8]) {
         let new = match new.len().checked_sub(self.most) {
             Some(over) if over > 0 => {
@@ -224,7 +224,7 @@ mod tests {
     }
 
     fn terminals() -> Terminals {
-        let folder = Folder { root: "/work/run".into(), tmp: None };
+        let folder = CallFolders { root: "/work/run".into(), tmp: None };
         let like = Command {
             program: "agent".into(),
             args: vec!["acp".into()],
@@ -253,7 +253,7 @@ mod tests {
 
     #[test]
     fn only_the_end_of_the_output_is_kept() {
-        let mut screen = Screen { bytes: VecDeque::new(), most: 5, truncated: false };
+        let mut screen = TerminalOutput { bytes: VecDeque::new(), most: 5, truncated: false };
         screen.add(b"abc");
         assert_eq!((screen.text().as_str(), screen.truncated), ("abc", false));
         screen.add(b"def");

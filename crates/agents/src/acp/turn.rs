@@ -12,10 +12,10 @@ use gadfly_engine::goal::StepEnd;
 use gadfly_engine::{Money, Observation, Usage};
 use serde_json::Value;
 
-use super::folder::Folder;
+use super::folder::CallFolders;
 use super::permission::word;
 use crate::agent::MAX_REPLY;
-use crate::cli::{Came, ends};
+use crate::cli::{StepResult, ends};
 
 /// The most characters of a step's line, and of any other.
 const STEP: usize = 1000;
@@ -23,13 +23,13 @@ const LINE: usize = 200;
 
 /// What is heard of a session.
 #[derive(Debug)]
-pub(super) struct Turn {
-    folder: Folder,
+pub(super) struct AcpTurn {
+    folder: CallFolders,
     max_steps: u32,
     /// The session that was asked. What comes before is history that an agent tells again.
     asked: Option<SessionId>,
-    reply: Reply,
-    tools: HashMap<ToolCallId, Tool>,
+    reply: AcpReply,
+    tools: HashMap<ToolCallId, AcpTool>,
     refusals: u32,
     cost: Option<Money>,
     /// What the session had cost before it was asked, if it said so.
@@ -46,7 +46,7 @@ pub(super) enum Over {
 
 /// The agent's messages. The last one is its answer: what it says between its steps is not.
 #[derive(Default, Debug)]
-struct Reply {
+struct AcpReply {
     now: String,
     before: String,
     message: Option<MessageId>,
@@ -56,7 +56,7 @@ struct Reply {
 }
 
 #[derive(Debug)]
-struct Tool {
+struct AcpTool {
     kind: ToolKind,
     title: String,
     place: Option<String>,
@@ -71,18 +71,18 @@ struct Tool {
 
 /// What follows from an update.
 #[derive(Default, Debug)]
-pub(super) struct Heard {
+pub(super) struct UpdateResult {
     pub text: Option<String>,
     pub observations: Vec<Observation>,
 }
 
-impl Turn {
-    pub fn new(folder: Folder, max_steps: u32) -> Self {
+impl AcpTurn {
+    pub fn new(folder: CallFolders, max_steps: u32) -> Self {
         Self {
             folder,
             max_steps,
             asked: None,
-            reply: Reply::default(),
+            reply: AcpReply::default(),
             tools: HashMap::new(),
             refusals: 0,
             cost: None,
@@ -101,7 +101,7 @@ impl Turn {
         self.over
     }
 
-    pub fn hear(&mut self, heard: SessionNotification) -> Heard {
+    pub fn hear(&mut self, heard: SessionNotification) -> UpdateResult {
         let own = self.asked.as_ref() == Some(&heard.session_id);
         match heard.update {
             SessionUpdate::UsageUpdate(update) if own || self.asked.is_none() => {
@@ -109,28 +109,28 @@ impl Turn {
                 // An agent that does not know its model's price says zero.
                 let Some(cost) = cost.map(|cost| Money::from_usd(cost.amount)).filter(|cost| cost.0 > 0)
                 else {
-                    return Heard::default();
+                    return UpdateResult::default();
                 };
                 self.cost = Some(cost);
                 let usage = Usage { cost: self.spent(), ..Usage::default() };
-                Heard {
+                UpdateResult {
                     observations: own.then_some(Observation::Usage { usage }).into_iter().collect(),
                     text: None,
                 }
             }
-            _ if self.asked.is_none() => Heard::default(),
+            _ if self.asked.is_none() => UpdateResult::default(),
             SessionUpdate::AgentMessageChunk(chunk) if own => {
-                Heard { text: self.say(chunk), observations: Vec::new() }
+                UpdateResult { text: self.say(chunk), observations: Vec::new() }
             }
             // An agent below the one we asked may have a session of its own: its steps count.
             SessionUpdate::ToolCall(call) => {
                 let update = ToolCallUpdate::from(call);
-                Heard { observations: self.tool(&update, false), text: None }
+                UpdateResult { observations: self.tool(&update, false), text: None }
             }
             SessionUpdate::ToolCallUpdate(update) => {
-                Heard { observations: self.tool(&update, false), text: None }
+                UpdateResult { observations: self.tool(&update, false), text: None }
             }
-            _ => Heard::default(),
+            _ => UpdateResult::default(),
         }
     }
 
@@ -184,7 +184,7 @@ impl Turn {
             }
             self.reply.closed = true;
         }
-        let tool = self.tools.entry(update.tool_call_id.clone()).or_insert_with(|| Tool {
+        let tool = self.tools.entry(update.tool_call_id.clone()).or_insert_with(|| AcpTool {
             kind: ToolKind::default(),
             title: String::new(),
             place: None,
@@ -248,7 +248,7 @@ impl Turn {
     }
 }
 
-impl Reply {
+impl AcpReply {
     /// False if this is more than a reply may have.
     fn say(&mut self, message: Option<MessageId>, text: &str) -> bool {
         self.said = self.said.saturating_add(text.len());
@@ -268,7 +268,7 @@ impl Reply {
     }
 }
 
-impl Tool {
+impl AcpTool {
     /// What an update says of its result.
     fn hear(&mut self, update: &ToolCallUpdate) {
         let fields = &update.fields;
@@ -296,11 +296,11 @@ impl Tool {
 
     fn end(&mut self, id: &ToolCallId, well: bool) -> Observation {
         let said = std::mem::take(&mut self.said);
-        let Came { end, said } = match self.code {
-            _ if self.denied => Came::new(StepEnd::Denied, &said),
-            Some(code) if well || code != 0 => Came::exit(code, &said),
-            _ if well => Came::new(StepEnd::Ok, &said),
-            _ => Came::new(StepEnd::Err, &said),
+        let StepResult { end, said } = match self.code {
+            _ if self.denied => StepResult::new(StepEnd::Denied, &said),
+            Some(code) if well || code != 0 => StepResult::exit(code, &said),
+            _ if well => StepResult::new(StepEnd::Ok, &said),
+            _ => StepResult::new(StepEnd::Err, &said),
         };
         Observation::StepEnded { call: id.0.to_string(), end, said }
     }

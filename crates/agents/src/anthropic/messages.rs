@@ -14,7 +14,7 @@ use serde::Serialize;
 use serde_json::value::RawValue;
 
 use crate::agent::{Call, Picture, RawToolCall, RawToolResult, Spoken};
-use crate::http::tools::{Offer, object, plain};
+use crate::http::tools::{OfferedTool, object, plain};
 
 /// The longest name of a tool that the API takes, and the longest id we keep.
 const MAX_NAME: usize = 128;
@@ -29,25 +29,25 @@ const BYTES_PER_TOKEN: usize = 4;
 const LEAST_BYTES: usize = LEAST_TOKENS * BYTES_PER_TOKEN;
 
 #[derive(Serialize)]
-pub(super) struct Message<'a> {
+pub(super) struct ApiMessage<'a> {
     role: &'static str,
-    content: Content<'a>,
+    content: MessageContent<'a>,
 }
 
 #[derive(Serialize)]
 #[serde(untagged)]
-enum Content<'a> {
+enum MessageContent<'a> {
     Text(&'a str),
-    Blocks(Vec<Block<'a>>),
+    Blocks(Vec<ContentBlock<'a>>),
 }
 
 #[derive(Serialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
-enum Block<'a> {
+enum ContentBlock<'a> {
     Text {
         text: &'a str,
         #[serde(skip_serializing_if = "Option::is_none")]
-        cache_control: Option<Mark>,
+        cache_control: Option<CacheControl>,
     },
     ToolUse {
         id: Cow<'a, str>,
@@ -60,26 +60,26 @@ enum Block<'a> {
         #[serde(skip_serializing_if = "std::ops::Not::not")]
         is_error: bool,
         #[serde(skip_serializing_if = "Option::is_none")]
-        cache_control: Option<Mark>,
+        cache_control: Option<CacheControl>,
     },
     Image {
-        source: Source<'a>,
+        source: ImageSource<'a>,
         #[serde(skip_serializing_if = "Option::is_none")]
-        cache_control: Option<Mark>,
+        cache_control: Option<CacheControl>,
     },
 }
 
 /// Keep everything up to here.
 #[derive(Clone, Copy, Serialize)]
-struct Mark {
+struct CacheControl {
     #[serde(rename = "type")]
     kind: &'static str,
 }
 
-const MARK: Mark = Mark { kind: "ephemeral" };
+const MARK: CacheControl = CacheControl { kind: "ephemeral" };
 
 #[derive(Serialize)]
-struct Source<'a> {
+struct ImageSource<'a> {
     #[serde(rename = "type")]
     kind: &'static str,
     media_type: &'a str,
@@ -92,7 +92,7 @@ pub(super) fn messages(
     call: &Call,
     before: usize,
     grows: bool,
-) -> Result<Vec<Message<'_>>, serde_json::Error> {
+) -> Result<Vec<ApiMessage<'_>>, serde_json::Error> {
     let mut messages = Vec::with_capacity(call.messages.len());
     for (at, one) in call.messages.iter().enumerate() {
         let words = Some(one.text.as_str()).filter(|text| !text.trim().is_empty());
@@ -104,71 +104,79 @@ pub(super) fn messages(
         let content = if blocks.is_empty() && calls.is_empty() {
             let Some(text) = words else { continue };
             let stable = if at == 0 { call.stable } else { 0 };
-            divided(text, stable, before).unwrap_or(Content::Text(text))
+            divided(text, stable, before).unwrap_or(MessageContent::Text(text))
         } else {
             blocks.extend(words.map(plain_text));
             for wish in calls {
                 blocks.push(wished(wish)?);
             }
-            Content::Blocks(blocks)
+            MessageContent::Blocks(blocks)
         };
-        messages.push(Message { role, content });
+        messages.push(ApiMessage { role, content });
     }
     if grows {
-        messages.iter_mut().rev().filter(|message| message.role == USER).take(2).for_each(Message::mark_end);
+        messages
+            .iter_mut()
+            .rev()
+            .filter(|message| message.role == USER)
+            .take(2)
+            .for_each(ApiMessage::mark_end);
     }
     Ok(messages)
 }
 
-impl Message<'_> {
+impl ApiMessage<'_> {
     /// Everything up to the end of this message is to be kept.
     fn mark_end(&mut self) {
-        if let Content::Text(text) = self.content {
-            self.content = Content::Blocks(vec![plain_text(text)]);
+        if let MessageContent::Text(text) = self.content {
+            self.content = MessageContent::Blocks(vec![plain_text(text)]);
         }
-        let Content::Blocks(blocks) = &mut self.content else { return };
+        let MessageContent::Blocks(blocks) = &mut self.content else { return };
         match blocks.last_mut() {
             Some(
-                Block::Text { cache_control, .. }
-                | Block::ToolResult { cache_control, .. }
-                | Block::Image { cache_control, .. },
+                ContentBlock::Text { cache_control, .. }
+                | ContentBlock::ToolResult { cache_control, .. }
+                | ContentBlock::Image { cache_control, .. },
             ) => *cache_control = Some(MARK),
-            Some(Block::ToolUse { .. }) | None => {}
+            Some(ContentBlock::ToolUse { .. }) | None => {}
         }
     }
 }
 
-const fn plain_text(text: &str) -> Block<'_> {
-    Block::Text { text, cache_control: None }
+const fn plain_text(text: &str) -> ContentBlock<'_> {
+    ContentBlock::Text { text, cache_control: None }
 }
 
 /// The brief in two blocks, the first of them marked: what the next call begins with as well, and the rest. None
 /// if that is too little to be kept.
-fn divided(text: &str, stable: usize, before: usize) -> Option<Content<'_>> {
+fn divided(text: &str, stable: usize, before: usize) -> Option<MessageContent<'_>> {
     let (same, rest) = text.split_at_checked(stable)?;
     if same.trim().is_empty() || before.saturating_add(stable) < LEAST_BYTES {
         return None;
     }
     // The API refuses a block of white space.
     if rest.trim().is_empty() {
-        return Some(Content::Blocks(vec![Block::Text { text, cache_control: Some(MARK) }]));
+        return Some(MessageContent::Blocks(vec![ContentBlock::Text { text, cache_control: Some(MARK) }]));
     }
-    Some(Content::Blocks(vec![Block::Text { text: same, cache_control: Some(MARK) }, plain_text(rest)]))
+    Some(MessageContent::Blocks(vec![
+        ContentBlock::Text { text: same, cache_control: Some(MARK) },
+        plain_text(rest),
+    ]))
 }
 
 /// What goes before the words: results first of all, or the API refuses them.
-fn user(spoken: &Spoken) -> Vec<Block<'_>> {
+fn user(spoken: &Spoken) -> Vec<ContentBlock<'_>> {
     spoken.results.iter().map(told).chain(spoken.images.iter().map(shown)).collect()
 }
 
-fn wished(wish: &RawToolCall) -> Result<Block<'_>, serde_json::Error> {
+fn wished(wish: &RawToolCall) -> Result<ContentBlock<'_>, serde_json::Error> {
     let input = serde_json::from_str(object(&wish.args))?;
-    Ok(Block::ToolUse { id: plain(&wish.id, MAX_ID), name: plain(&wish.name, MAX_NAME), input })
+    Ok(ContentBlock::ToolUse { id: plain(&wish.id, MAX_ID), name: plain(&wish.name, MAX_NAME), input })
 }
 
-fn told(result: &RawToolResult) -> Block<'_> {
+fn told(result: &RawToolResult) -> ContentBlock<'_> {
     let content = if result.text.trim().is_empty() { SILENT } else { &result.text };
-    Block::ToolResult {
+    ContentBlock::ToolResult {
         tool_use_id: plain(&result.call, MAX_ID),
         content,
         is_error: !result.ok,
@@ -176,9 +184,9 @@ fn told(result: &RawToolResult) -> Block<'_> {
     }
 }
 
-fn shown(image: &Picture) -> Block<'_> {
-    let source = Source { kind: "base64", media_type: &image.media, data: &image.base64 };
-    Block::Image { source, cache_control: None }
+fn shown(image: &Picture) -> ContentBlock<'_> {
+    let source = ImageSource { kind: "base64", media_type: &image.media, data: &image.base64 };
+    ContentBlock::Image { source, cache_control: None }
 }
 
 #[derive(Serialize)]
@@ -188,7 +196,8 @@ pub(super) struct Declared<'a> {
     input_schema: &'a RawValue,
 }
 
-pub(super) fn declared(offers: Vec<Offer<'_>>) -> Vec<Declared<'_>> {
-    let declare = |Offer { name, description, schema }| Declared { name, description, input_schema: schema };
+pub(super) fn declared(offers: Vec<OfferedTool<'_>>) -> Vec<Declared<'_>> {
+    let declare =
+        |OfferedTool { name, description, schema }| Declared { name, description, input_schema: schema };
     offers.into_iter().map(declare).collect()
 }

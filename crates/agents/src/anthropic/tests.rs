@@ -12,15 +12,15 @@ fn dialect() -> Anthropic {
     Anthropic { model: "m".into(), system: None, temperature: None, max_tokens: None }
 }
 
-fn read_texts(events: &[&str]) -> Result<Partial, Broken> {
-    let mut partial = Partial::default();
+fn read_texts(events: &[&str]) -> Result<PartialReply, Broken> {
+    let mut partial = PartialReply::default();
     for event in events {
         dialect().event(event.as_bytes(), &mut partial)?;
     }
     Ok(partial)
 }
 
-fn read(events: &[Value]) -> Result<Partial, Broken> {
+fn read(events: &[Value]) -> Result<PartialReply, Broken> {
     let texts: Vec<String> = events.iter().map(Value::to_string).collect();
     read_texts(&texts.iter().map(String::as_str).collect::<Vec<_>>())
 }
@@ -60,7 +60,7 @@ fn more(index: u64, json: &str) -> Value {
     json!({"type": "content_block_delta", "index": index, "delta": {"type": "input_json_delta", "partial_json": json}})
 }
 
-fn wishes(partial: Partial) -> Vec<(String, String, String)> {
+fn wishes(partial: PartialReply) -> Vec<(String, String, String)> {
     partial.wishes.finish().into_iter().map(|w| (w.id, w.name, w.args)).collect()
 }
 
@@ -94,7 +94,7 @@ fn calls_are_put_together_block_by_block_and_unknown_blocks_are_skipped() {
 
 #[test]
 fn a_whole_reply_brings_its_input_at_once() {
-    let mut partial = Partial::default();
+    let mut partial = PartialReply::default();
     let content = json!([{"type": "text", "text": "I look."},
         {"type": "tool_use", "id": "a", "name": "read", "input": {"path": "x"}},
         {"type": "tool_use", "id": "a", "name": "list", "input": {}}]);
@@ -288,7 +288,7 @@ fn a_mark_is_never_on_nothing_nor_inside_a_letter() {
 
 #[test]
 fn a_whole_reply_says_what_was_kept_and_what_was_read_from_it() {
-    let mut partial = Partial::default();
+    let mut partial = PartialReply::default();
     let whole = json!({"content": [{"type": "text", "text": "Yes."}], "stop_reason": "end_turn",
         "usage": {"input_tokens": 50, "cache_creation_input_tokens": 248, "cache_read_input_tokens": 1800,
             "cache_creation": {"ephemeral_5m_input_tokens": 248, "ephemeral_1h_input_tokens": 0},

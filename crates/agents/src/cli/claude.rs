@@ -12,10 +12,11 @@ use gadfly_engine::{FailureKind, Guard, Layer, Permission, StopReason, Usage};
 use serde_json::Value;
 
 use super::dialect::{
-    Ask, Came, Dialect, Heard, Reader, Start, Told, by_status, cost, count, cut, one_line, step, text,
+    Dialect, DialectCall, ProgramStart, StepResult, StreamLine, StreamReader, StreamResult, by_status, cost,
+    count, cut, one_line, step, text,
 };
 use crate::launcher::Exit;
-use crate::own::{Table, Unheld, is_narrow};
+use crate::own::{OwnToolTable, Unheld, is_narrow};
 use crate::spec::Confinement;
 
 /// All a critic may use.
@@ -24,7 +25,7 @@ const READERS: &str = "Read,Grep,Glob";
 const WORKERS: &str =
     "Bash,Edit,MultiEdit,Write,NotebookEdit,Read,Grep,Glob,WebFetch,WebSearch,Task,TodoWrite";
 /// Its tools, by those of ours that they stand for.
-const TOOLS: Table = Table(&[
+const TOOLS: OwnToolTable = OwnToolTable(&[
     ("read_file", &["Read"]),
     ("list_files", &["Glob"]),
     ("search_files", &["Grep"]),
@@ -53,8 +54,8 @@ impl Dialect for ClaudeCode {
         "CLAUDE_CONFIG_DIR"
     }
 
-    fn start(&self, ask: &Ask<'_>) -> Start {
-        let mut start = Start::new(["-p", "--output-format", "stream-json", "--verbose"]);
+    fn start(&self, ask: &DialectCall<'_>) -> ProgramStart {
+        let mut start = ProgramStart::new(["-p", "--output-format", "stream-json", "--verbose"]);
         if let Some(own) = ask.own() {
             let (allowed, kept_away) = (TOOLS.allowed(own), TOOLS.kept_away(own).join(","));
             if is_narrow(own) {
@@ -108,7 +109,7 @@ impl Dialect for ClaudeCode {
         start
     }
 
-    fn reader(&self, ask: &Ask<'_>) -> Box<dyn Reader> {
+    fn reader(&self, ask: &DialectCall<'_>) -> Box<dyn StreamReader> {
         Box::new(Stream {
             reads_only: !ask.may_write() || ask.own().is_some_and(is_narrow),
             structured: ask.call.schema.is_some(),
@@ -165,8 +166,8 @@ struct Stream {
     result: Option<Value>,
 }
 
-impl Reader for Stream {
-    fn read(&mut self, line: &Value, heard: &mut Vec<Heard>) {
+impl StreamReader for Stream {
+    fn read(&mut self, line: &Value, heard: &mut Vec<StreamLine>) {
         if self.session.is_none() {
             self.session = text(line, "session_id").map(str::to_owned);
         }
@@ -194,7 +195,7 @@ impl Reader for Stream {
         self.session.clone().filter(|_| self.result.is_none())
     }
 
-    fn told(&mut self, _exit: Exit) -> Told {
+    fn told(&mut self, _exit: Exit) -> StreamResult {
         let Some(result) = self.result.take() else { return self.without_result() };
         let failed = result.get("is_error").and_then(Value::as_bool).unwrap_or(false)
             || text(&result, "subtype").is_some_and(|s| s != "success");
@@ -214,12 +215,12 @@ impl Reader for Stream {
             Some(value) => value.to_string(),
             None => text(&result, "result").unwrap_or_default().to_owned(),
         };
-        Told::Answer { text, stop, model: self.model.take(), session: self.session.take() }
+        StreamResult::Answer { text, stop, model: self.model.take(), session: self.session.take() }
     }
 }
 
 impl Stream {
-    fn system(&mut self, line: &Value, heard: &mut Vec<Heard>) {
+    fn system(&mut self, line: &Value, heard: &mut Vec<StreamLine>) {
         match text(line, "subtype") {
             Some("init") => {
                 self.session = text(line, "session_id").map(str::to_owned).or(self.session.take());
@@ -239,10 +240,10 @@ impl Stream {
                     .map(|status| by_status(status, error))
                     .or_else(|| by_type(error, error))
                     .and_then(|told| match told {
-                        Told::Failed { kind, .. } => Some(kind),
+                        StreamResult::Failed { kind, .. } => Some(kind),
                         _ => None,
                     });
-                heard.push(Heard::Retrying {
+                heard.push(StreamLine::Retrying {
                     attempt: u32::try_from(count(line, "attempt")).unwrap_or(u32::MAX),
                     kind: kind.unwrap_or(FailureKind::Unavailable),
                     message: status.map_or_else(|| one_line(error), |s| one_line(&format!("{error} ({s})"))),
@@ -252,7 +253,7 @@ impl Stream {
         }
     }
 
-    fn assistant(&mut self, line: &Value, heard: &mut Vec<Heard>) {
+    fn assistant(&mut self, line: &Value, heard: &mut Vec<StreamLine>) {
         if let Some(error) = text(line, "error").or_else(|| text(line, "api_error")) {
             self.error = Some(error.to_owned());
         }
@@ -262,7 +263,7 @@ impl Stream {
         for block in blocks.into_iter().flatten() {
             match text(block, "type") {
                 Some("text") if own && !self.in_pieces => {
-                    heard.extend(text(block, "text").map(|t| Heard::Text(t.to_owned())));
+                    heard.extend(text(block, "text").map(|t| StreamLine::Text(t.to_owned())));
                 }
                 Some("tool_use" | "server_tool_use") => self.tool(block, heard),
                 _ => {}
@@ -271,7 +272,7 @@ impl Stream {
         self.count(message, heard);
     }
 
-    fn tool(&mut self, block: &Value, heard: &mut Vec<Heard>) {
+    fn tool(&mut self, block: &Value, heard: &mut Vec<StreamLine>) {
         let name = text(block, "name").unwrap_or("a tool");
         if name == STRUCTURED {
             return;
@@ -288,7 +289,7 @@ impl Stream {
             }
             self.calls.push_back((id.to_owned(), line.clone()));
         }
-        heard.push(Heard::Step { call: id.map(str::to_owned), line });
+        heard.push(StreamLine::Step { call: id.map(str::to_owned), line });
         // A tool it was not given is answered with an error, and nothing else in the stream says so.
         if self.reads_only && !self.tools.is_empty() && !self.tools.contains(name) {
             self.deny(id, name, input, heard);
@@ -296,7 +297,7 @@ impl Stream {
     }
 
     /// What its tools gave: they answer it as a user would.
-    fn results(&self, line: &Value, heard: &mut Vec<Heard>) {
+    fn results(&self, line: &Value, heard: &mut Vec<StreamLine>) {
         let blocks = line.pointer("/message/content").and_then(Value::as_array);
         for block in blocks.into_iter().flatten().filter(|b| text(b, "type") == Some("tool_result")) {
             let Some(call) = text(block, "tool_use_id") else { continue };
@@ -306,41 +307,41 @@ impl Stream {
                 true => StepEnd::Err,
                 false => StepEnd::Ok,
             };
-            let came = Came::new(end, &said(block.get("content").unwrap_or(&Value::Null)));
-            heard.push(Heard::Ended { call: call.to_owned(), came });
+            let came = StepResult::new(end, &said(block.get("content").unwrap_or(&Value::Null)));
+            heard.push(StreamLine::Ended { call: call.to_owned(), came });
         }
     }
 
-    fn deny(&mut self, id: Option<&str>, tool: &str, input: &Value, heard: &mut Vec<Heard>) {
+    fn deny(&mut self, id: Option<&str>, tool: &str, input: &Value, heard: &mut Vec<StreamLine>) {
         if let Some(id) = id
             && !self.denied.insert(id.to_owned())
         {
             return;
         }
         let known = id.and_then(|id| self.calls.iter().find(|(call, _)| call == id));
-        heard.push(Heard::Stopped(known.map_or_else(|| step(tool, input), |(_, line)| line.clone())));
+        heard.push(StreamLine::Stopped(known.map_or_else(|| step(tool, input), |(_, line)| line.clone())));
     }
 
     /// Blocks of one message come in lines of their own, each with the message's usage.
-    fn count(&mut self, message: &Value, heard: &mut Vec<Heard>) {
+    fn count(&mut self, message: &Value, heard: &mut Vec<StreamLine>) {
         let id = text(message, "id");
         let Some(used) = message.get("usage").filter(|_| id != self.counted.as_deref()) else { return };
         self.counted = id.map(str::to_owned);
         let more = tokens(used);
         if more.tokens() > 0 {
             self.usage = plus(self.usage, more);
-            heard.push(Heard::Used(self.usage));
+            heard.push(StreamLine::Used(self.usage));
         }
     }
 
-    fn piece(&mut self, line: &Value, heard: &mut Vec<Heard>) {
+    fn piece(&mut self, line: &Value, heard: &mut Vec<StreamLine>) {
         self.in_pieces = true;
         let own = line.get("parent_tool_use_id").is_none_or(Value::is_null);
         let piece = line.pointer("/event/delta/text").and_then(Value::as_str);
-        heard.extend(piece.filter(|_| own).map(|t| Heard::Text(t.to_owned())));
+        heard.extend(piece.filter(|_| own).map(|t| StreamLine::Text(t.to_owned())));
     }
 
-    fn limit(&mut self, line: &Value, heard: &mut Vec<Heard>) {
+    fn limit(&mut self, line: &Value, heard: &mut Vec<StreamLine>) {
         let Some(info) = line.get("rate_limit_info") else { return };
         let until = info.get("resetsAt").and_then(moment);
         let which = text(info, "rateLimitType").unwrap_or("account");
@@ -348,11 +349,11 @@ impl Stream {
         if text(info, "status") == Some("allowed_warning") {
             let used = info.get("utilization").and_then(Value::as_f64);
             let used = used.map_or_else(String::new, |u| format!(": {:.0} % used", u * 100.0));
-            heard.push(Heard::Note(one_line(&format!("the {which} limit is near{used}"))));
+            heard.push(StreamLine::Note(one_line(&format!("the {which} limit is near{used}"))));
         }
     }
 
-    fn result(&mut self, line: &Value, heard: &mut Vec<Heard>) {
+    fn result(&mut self, line: &Value, heard: &mut Vec<StreamLine>) {
         let denials = line.get("permission_denials").and_then(Value::as_array);
         for denial in denials.into_iter().flatten() {
             let tool = text(denial, "tool_name").unwrap_or("a tool");
@@ -369,20 +370,20 @@ impl Stream {
             let usd = line.get("total_cost_usd").and_then(Value::as_f64);
             self.usage = Usage { cost: usd.and_then(cost), ..stated };
         }
-        heard.push(Heard::Used(self.usage));
+        heard.push(StreamLine::Used(self.usage));
         self.result = Some(line.clone());
     }
 
-    fn without_result(&self) -> Told {
+    fn without_result(&self) -> StreamResult {
         match self.rejected {
             Some(Reset(until_ms)) => {
-                Told::Quota { until_ms, message: "the account's limit is reached".to_owned() }
+                StreamResult::Quota { until_ms, message: "the account's limit is reached".to_owned() }
             }
-            None => Told::Nothing,
+            None => StreamResult::Nothing,
         }
     }
 
-    fn failure(&self, result: &Value) -> Told {
+    fn failure(&self, result: &Value) -> StreamResult {
         let errors = result.get("errors").and_then(Value::as_array);
         let errors: Vec<&str> = errors.into_iter().flatten().filter_map(Value::as_str).collect();
         let said = if errors.is_empty() {
@@ -391,28 +392,33 @@ impl Stream {
             cut(&errors.join("; "), 2000)
         };
         if let Some(Reset(until_ms)) = self.rejected {
-            return Told::Quota { until_ms, message: said };
+            return StreamResult::Quota { until_ms, message: said };
         }
         let nothing_done = count(result, "num_turns") == 0 && self.usage.tokens() == 0;
         match text(result, "subtype") {
-            Some("error_during_execution") if nothing_done => return Told::NoSuchSession { message: said },
+            Some("error_during_execution") if nothing_done => {
+                return StreamResult::NoSuchSession { message: said };
+            }
             Some("error_max_turns") => {
-                return Told::failed(FailureKind::StepsUsedUp, &format!("{said}; raise `max_steps`"));
+                return StreamResult::failed(FailureKind::StepsUsedUp, &format!("{said}; raise `max_steps`"));
             }
             Some("error_max_budget_usd") => {
-                return Told::failed(FailureKind::BadReply, &format!("{said}; raise `max_usd_per_call`"));
+                return StreamResult::failed(
+                    FailureKind::BadReply,
+                    &format!("{said}; raise `max_usd_per_call`"),
+                );
             }
             _ => {}
         }
         if text(result, "terminal_reason") == Some("prompt_too_long") {
-            return Told::failed(FailureKind::TooLong, &said);
+            return StreamResult::failed(FailureKind::TooLong, &said);
         }
         let status = result.get("api_error_status").and_then(Value::as_u64);
         let types = [text(result, "api_error"), self.error.as_deref()];
         status
             .map(|status| by_status(status, &said))
             .or_else(|| types.into_iter().flatten().find_map(|error| by_type(error, &said)))
-            .unwrap_or_else(|| Told::failed(FailureKind::BadReply, &said))
+            .unwrap_or_else(|| StreamResult::failed(FailureKind::BadReply, &said))
     }
 }
 
@@ -426,16 +432,16 @@ fn said(content: &Value) -> String {
 }
 
 /// What a type of error means; none if it says too little.
-fn by_type(error: &str, said: &str) -> Option<Told> {
+fn by_type(error: &str, said: &str) -> Option<StreamResult> {
     let kind = match error {
         "authentication_failed" | "oauth_org_not_allowed" => FailureKind::Unauthorised,
-        "billing_error" => return Some(Told::Quota { until_ms: None, message: said.to_owned() }),
+        "billing_error" => return Some(StreamResult::Quota { until_ms: None, message: said.to_owned() }),
         "rate_limit" => FailureKind::RateLimited,
         "server_error" | "overloaded" | "connection_failed" => FailureKind::Unavailable,
         "invalid_request" | "model_not_found" => FailureKind::Misconfigured,
         _ => return None,
     };
-    Some(Told::failed(kind, said))
+    Some(StreamResult::failed(kind, said))
 }
 
 /// Milliseconds since 1970 from a time in seconds or milliseconds: no second of our age has twelve digits.

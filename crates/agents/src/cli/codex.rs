@@ -10,7 +10,10 @@ use gadfly_engine::tool::policy::OwnTools;
 use gadfly_engine::{FailureKind, Guard, Layer, Permission, StopReason, Usage};
 use serde_json::Value;
 
-use super::dialect::{Ask, Came, Dialect, Heard, Reader, Start, Told, count, one_line, step, text};
+use super::dialect::{
+    Dialect, DialectCall, ProgramStart, StepResult, StreamLine, StreamReader, StreamResult, count, one_line,
+    step, text,
+};
 use crate::launcher::Exit;
 use crate::own::{Unheld, named};
 use crate::spec::Confinement;
@@ -40,9 +43,9 @@ impl Dialect for Codex {
         "CODEX_HOME"
     }
 
-    fn start(&self, ask: &Ask<'_>) -> Start {
+    fn start(&self, ask: &DialectCall<'_>) -> ProgramStart {
         let sandbox = sandbox(ask.call.reach(), ask.sandboxed, ask.spec.confined_by);
-        let mut start = Start::new(["exec", "--json", "--skip-git-repo-check", "--sandbox", sandbox]);
+        let mut start = ProgramStart::new(["exec", "--json", "--skip-git-repo-check", "--sandbox", sandbox]);
         start.add(["-c", "approval_policy=\"never\""]);
         start.add(["-c", "check_for_update_on_startup=false", "-c", "analytics.enabled=false"]);
         if ask.own().is_some_and(|own| !own.may(WEB)) {
@@ -70,7 +73,7 @@ impl Dialect for Codex {
         start
     }
 
-    fn reader(&self, ask: &Ask<'_>) -> Box<dyn Reader> {
+    fn reader(&self, ask: &DialectCall<'_>) -> Box<dyn StreamReader> {
         let before = ask.session.map(|s| Thread::parse(s).before).unwrap_or_default();
         Box::new(Stream { before, ..Stream::default() })
     }
@@ -149,8 +152,8 @@ struct Stream {
     over: Option<Result<(), String>>,
 }
 
-impl Reader for Stream {
-    fn read(&mut self, line: &Value, heard: &mut Vec<Heard>) {
+impl StreamReader for Stream {
+    fn read(&mut self, line: &Value, heard: &mut Vec<StreamLine>) {
         let kind = text(line, "type");
         if !matches!(kind, Some("turn.failed")) {
             self.retry(heard);
@@ -167,7 +170,7 @@ impl Reader for Stream {
             Some("turn.completed") => {
                 if let Some(usage) = line.get("usage") {
                     self.count(usage);
-                    heard.push(Heard::Used(self.usage()));
+                    heard.push(StreamLine::Used(self.usage()));
                 }
                 self.over = Some(Ok(()));
             }
@@ -202,30 +205,32 @@ impl Reader for Stream {
         self.thread.as_ref().map(|id| Thread::name(id, all))
     }
 
-    fn told(&mut self, _exit: Exit) -> Told {
+    fn told(&mut self, _exit: Exit) -> StreamResult {
         match (self.over.take(), self.error.take()) {
-            (Some(Ok(())), _) => Told::Answer {
+            (Some(Ok(())), _) => StreamResult::Answer {
                 text: self.message.take().unwrap_or_default(),
                 stop: StopReason::EndTurn,
                 model: None,
                 session: self.session(),
             },
-            (Some(Err(said)), _) | (None, Some(said)) => Told::failed(FailureKind::Unavailable, &said),
-            (None, None) => Told::Nothing,
+            (Some(Err(said)), _) | (None, Some(said)) => {
+                StreamResult::failed(FailureKind::Unavailable, &said)
+            }
+            (None, None) => StreamResult::Nothing,
         }
     }
 }
 
 /// What came of an item that is through. What neither states an exit code nor how it stands is not known.
-fn came(item: &Value) -> Came {
+fn came(item: &Value) -> StepResult {
     let printed = text(item, "aggregated_output").unwrap_or_default();
     let error = item.pointer("/error/message").and_then(Value::as_str);
     match (text(item, "status"), item.get("exit_code").and_then(Value::as_i64)) {
-        (Some("declined"), _) => Came::new(StepEnd::Denied, printed),
-        (_, Some(code)) => Came::exit(code, printed),
-        (Some("completed"), None) => Came::new(StepEnd::Ok, printed),
-        (Some("failed"), None) => Came::new(StepEnd::Err, error.unwrap_or(printed)),
-        _ => Came::new(StepEnd::Unknown, printed),
+        (Some("declined"), _) => StepResult::new(StepEnd::Denied, printed),
+        (_, Some(code)) => StepResult::exit(code, printed),
+        (Some("completed"), None) => StepResult::new(StepEnd::Ok, printed),
+        (Some("failed"), None) => StepResult::new(StepEnd::Err, error.unwrap_or(printed)),
+        _ => StepResult::new(StepEnd::Unknown, printed),
     }
 }
 
@@ -235,10 +240,10 @@ fn sum(a: Option<&u64>, b: Option<&u64>) -> u64 {
 
 impl Stream {
     /// An error was followed by something other than the end.
-    fn retry(&mut self, heard: &mut Vec<Heard>) {
+    fn retry(&mut self, heard: &mut Vec<StreamLine>) {
         if let Some(error) = self.error.take() {
             self.retries = self.retries.saturating_add(1);
-            heard.push(Heard::Retrying {
+            heard.push(StreamLine::Retrying {
                 attempt: self.retries,
                 kind: FailureKind::Unavailable,
                 message: one_line(&error),
@@ -246,18 +251,20 @@ impl Stream {
         }
     }
 
-    fn item(&mut self, item: &Value, completed: bool, heard: &mut Vec<Heard>) {
+    fn item(&mut self, item: &Value, completed: bool, heard: &mut Vec<StreamLine>) {
         let (Some(kind), id) = (text(item, "type"), text(item, "id").unwrap_or_default()) else { return };
         let line = match kind {
             "agent_message" => {
                 if let Some(said) = text(item, "text").filter(|_| completed) {
-                    heard.push(Heard::Text(said.to_owned()));
+                    heard.push(StreamLine::Text(said.to_owned()));
                     self.message = Some(said.to_owned());
                 }
                 return;
             }
             "error" => {
-                heard.extend(text(item, "message").filter(|_| completed).map(|m| Heard::Note(one_line(m))));
+                heard.extend(
+                    text(item, "message").filter(|_| completed).map(|m| StreamLine::Note(one_line(m))),
+                );
                 return;
             }
             "reasoning" | "todo_list" => return,
@@ -277,14 +284,14 @@ impl Stream {
         // the end is.
         let new = if id.is_empty() { completed } else { self.steps.insert(id.to_owned()) };
         if new {
-            heard.push(Heard::Step { call: Some(id.to_owned()), line: line.clone() });
+            heard.push(StreamLine::Step { call: Some(id.to_owned()), line: line.clone() });
         }
         if !completed {
             return;
         }
-        heard.push(Heard::Ended { call: id.to_owned(), came: came(item) });
+        heard.push(StreamLine::Ended { call: id.to_owned(), came: came(item) });
         if text(item, "status") == Some("declined") {
-            heard.push(Heard::Stopped(line));
+            heard.push(StreamLine::Stopped(line));
         }
     }
 

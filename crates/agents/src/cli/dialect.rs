@@ -29,9 +29,9 @@ pub(crate) trait Dialect: Send + Sync {
     /// The variable that says where it keeps its settings: whose account it uses.
     fn home(&self) -> &'static str;
 
-    fn start(&self, ask: &Ask<'_>) -> Start;
+    fn start(&self, ask: &DialectCall<'_>) -> ProgramStart;
 
-    fn reader(&self, ask: &Ask<'_>) -> Box<dyn Reader>;
+    fn reader(&self, ask: &DialectCall<'_>) -> Box<dyn StreamReader>;
 
     /// What of its own keeps a call from what it may not do. `sandboxed`: ours is around it.
     fn guards(&self, permission: Permission, sandboxed: bool, by: Confinement) -> Vec<Guard>;
@@ -41,7 +41,7 @@ pub(crate) trait Dialect: Send + Sync {
 }
 
 /// What one call is made of.
-pub(crate) struct Ask<'a> {
+pub(crate) struct DialectCall<'a> {
     pub call: &'a Call,
     pub spec: &'a ProcessSpec,
     pub model: Option<&'a str>,
@@ -54,7 +54,7 @@ pub(crate) struct Ask<'a> {
     pub heard: bool,
 }
 
-impl Ask<'_> {
+impl DialectCall<'_> {
     pub fn may_write(&self) -> bool {
         self.call.permission == Permission::Write
     }
@@ -79,7 +79,7 @@ impl Ask<'_> {
 
 /// How the program is started for a call. The brief goes over its standard input.
 #[derive(Default)]
-pub(crate) struct Start {
+pub(crate) struct ProgramStart {
     pub args: Vec<String>,
     /// Variables it gets unless the user passes his own.
     pub env: Vec<(&'static str, String)>,
@@ -89,7 +89,7 @@ pub(crate) struct Start {
     pub files: Vec<Edit>,
 }
 
-impl Start {
+impl ProgramStart {
     pub fn new<'a>(args: impl IntoIterator<Item = &'a str>) -> Self {
         Self { args: args.into_iter().map(str::to_owned).collect(), ..Self::default() }
     }
@@ -106,7 +106,7 @@ impl Start {
 
 /// What a line said.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub(crate) enum Heard {
+pub(crate) enum StreamLine {
     /// A piece of text as it comes.
     Text(String),
     /// A tool was called: by which name its result will be told, if it has one, and in a line what it is.
@@ -117,7 +117,7 @@ pub(crate) enum Heard {
     /// The result of a tool.
     Ended {
         call: String,
-        came: Came,
+        came: StepResult,
     },
     /// Something worth a line that is no step.
     Note(String),
@@ -134,12 +134,12 @@ pub(crate) enum Heard {
 
 /// What came of a tool: how it ended, and what it gave, as much as is kept.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub(crate) struct Came {
+pub(crate) struct StepResult {
     pub end: StepEnd,
     pub said: String,
 }
 
-impl Came {
+impl StepResult {
     pub fn new(end: StepEnd, said: &str) -> Self {
         Self { end, said: ends(said) }
     }
@@ -163,8 +163,8 @@ pub(crate) fn ends(text: &str) -> String {
 }
 
 /// Reads the lines of one call. Lines it does not know say nothing.
-pub(crate) trait Reader: Send {
-    fn read(&mut self, line: &Value, heard: &mut Vec<Heard>);
+pub(crate) trait StreamReader: Send {
+    fn read(&mut self, line: &Value, heard: &mut Vec<StreamLine>);
 
     /// Whether the result has been read: what the program does from now on adds nothing.
     fn is_over(&self) -> bool;
@@ -175,12 +175,12 @@ pub(crate) trait Reader: Send {
     /// The name of the conversation as far as it has come: if the call is broken off, another can go on with it.
     fn session(&self) -> Option<String>;
 
-    fn told(&mut self, exit: Exit) -> Told;
+    fn told(&mut self, exit: Exit) -> StreamResult;
 }
 
 /// What a whole stream came to.
 #[derive(PartialEq, Eq, Debug)]
-pub(crate) enum Told {
+pub(crate) enum StreamResult {
     Answer {
         text: String,
         stop: StopReason,
@@ -203,23 +203,23 @@ pub(crate) enum Told {
     Nothing,
 }
 
-impl Told {
+impl StreamResult {
     pub fn failed(kind: FailureKind, message: &str) -> Self {
         Self::Failed { kind, message: cut(message.trim(), WORDS) }
     }
 }
 
 /// What an HTTP status of the program's provider means.
-pub(crate) fn by_status(status: u64, message: &str) -> Told {
+pub(crate) fn by_status(status: u64, message: &str) -> StreamResult {
     let kind = match status {
         401 | 403 => FailureKind::Unauthorised,
-        402 => return Told::Quota { until_ms: None, message: cut(message, WORDS) },
+        402 => return StreamResult::Quota { until_ms: None, message: cut(message, WORDS) },
         413 => FailureKind::TooLong,
         429 => FailureKind::RateLimited,
         400..=499 if status != 408 => FailureKind::Misconfigured,
         _ => FailureKind::Unavailable,
     };
-    Told::failed(kind, message)
+    StreamResult::failed(kind, message)
 }
 
 /// A tool call in one line: its name and the argument that tells most.
@@ -309,8 +309,8 @@ mod tests {
             (529, FailureKind::Unavailable),
         ];
         for (status, kind) in table {
-            assert_eq!(by_status(status, "m"), Told::failed(kind, "m"), "{status}");
+            assert_eq!(by_status(status, "m"), StreamResult::failed(kind, "m"), "{status}");
         }
-        assert_eq!(by_status(402, "m"), Told::Quota { until_ms: None, message: "m".into() });
+        assert_eq!(by_status(402, "m"), StreamResult::Quota { until_ms: None, message: "m".into() });
     }
 }

@@ -11,10 +11,11 @@ use gadfly_engine::{FailureKind, Guard, Layer, Permission, StopReason, Usage};
 use serde_json::Value;
 
 use super::dialect::{
-    Ask, Came, Dialect, Heard, Reader, Start, Told, by_status, count, one_line, step, text,
+    Dialect, DialectCall, ProgramStart, StepResult, StreamLine, StreamReader, StreamResult, by_status, count,
+    one_line, step, text,
 };
 use crate::launcher::Exit;
-use crate::own::{Table, Unheld, is_narrow};
+use crate::own::{OwnToolTable, Unheld, is_narrow};
 use crate::spec::Confinement;
 
 /// The tools that a critic does not get. They write, run programs, change its mode or ask others to.
@@ -28,7 +29,7 @@ const POLICY: [&str; 7] = [
     "activate_skill",
 ];
 /// Its tools, by those of ours that they stand for.
-const TOOLS: Table = Table(&[
+const TOOLS: OwnToolTable = OwnToolTable(&[
     ("read_file", &["read_file", "read_many_files"]),
     ("list_files", &["list_directory", "glob"]),
     ("search_files", &["grep_search", "search_file_content"]),
@@ -71,8 +72,8 @@ impl Dialect for Gemini {
         "GEMINI_CLI_HOME"
     }
 
-    fn start(&self, ask: &Ask<'_>) -> Start {
-        let mut start = Start::new(["--output-format", "stream-json", "--skip-trust"]);
+    fn start(&self, ask: &DialectCall<'_>) -> ProgramStart {
+        let mut start = ProgramStart::new(["--output-format", "stream-json", "--skip-trust"]);
         if ask.may_write() {
             start.add(["--approval-mode", "yolo"]);
             if ask.own().is_some_and(is_narrow) {
@@ -104,7 +105,7 @@ impl Dialect for Gemini {
         start
     }
 
-    fn reader(&self, _ask: &Ask<'_>) -> Box<dyn Reader> {
+    fn reader(&self, _ask: &DialectCall<'_>) -> Box<dyn StreamReader> {
         Box::new(Stream::default())
     }
 
@@ -138,8 +139,8 @@ struct Stream {
     result: Option<bool>,
 }
 
-impl Reader for Stream {
-    fn read(&mut self, line: &Value, heard: &mut Vec<Heard>) {
+impl StreamReader for Stream {
+    fn read(&mut self, line: &Value, heard: &mut Vec<StreamLine>) {
         match text(line, "type") {
             Some("init") => {
                 self.session = text(line, "session_id").map(str::to_owned);
@@ -148,21 +149,21 @@ impl Reader for Stream {
             Some("message") if text(line, "role") == Some("assistant") => {
                 if let Some(said) = text(line, "content") {
                     self.text.push_str(said);
-                    heard.push(Heard::Text(said.to_owned()));
+                    heard.push(StreamLine::Text(said.to_owned()));
                 }
             }
             Some("tool_use") => self.tool(line, heard),
             Some("tool_result") => self.tool_result(line, heard),
             Some("error") => {
                 if let Some(message) = text(line, "message") {
-                    heard.push(Heard::Note(one_line(message)));
+                    heard.push(StreamLine::Note(one_line(message)));
                     self.error = Some(message.to_owned());
                 }
             }
             Some("result") => {
                 if let Some(stats) = line.get("stats") {
                     self.usage = tokens(stats);
-                    heard.push(Heard::Used(self.usage));
+                    heard.push(StreamLine::Used(self.usage));
                 }
                 let said = line.pointer("/error/message").and_then(Value::as_str);
                 self.error = said.map(str::to_owned).or(self.error.take());
@@ -184,26 +185,26 @@ impl Reader for Stream {
         self.session.clone()
     }
 
-    fn told(&mut self, exit: Exit) -> Told {
+    fn told(&mut self, exit: Exit) -> StreamResult {
         if self.result == Some(true) {
             let last = std::mem::take(&mut self.text);
             let text = if last.trim().is_empty() { std::mem::take(&mut self.before) } else { last };
             let (model, session) = (self.model.take(), self.session.take());
-            return Told::Answer { text, stop: StopReason::EndTurn, model, session };
+            return StreamResult::Answer { text, stop: StopReason::EndTurn, model, session };
         }
         let said = self.error.take();
         match (exit, self.result) {
             (Exit::Code(code), _) if code != 0 && (said.is_some() || known(code)) => {
                 by_exit(code, said.as_deref())
             }
-            (_, Some(_)) => Told::failed(FailureKind::Unavailable, said.as_deref().unwrap_or(SILENT)),
-            _ => Told::Nothing,
+            (_, Some(_)) => StreamResult::failed(FailureKind::Unavailable, said.as_deref().unwrap_or(SILENT)),
+            _ => StreamResult::Nothing,
         }
     }
 }
 
 impl Stream {
-    fn tool(&mut self, line: &Value, heard: &mut Vec<Heard>) {
+    fn tool(&mut self, line: &Value, heard: &mut Vec<StreamLine>) {
         let said = std::mem::take(&mut self.text);
         if !said.trim().is_empty() {
             self.before.push_str(&said);
@@ -220,11 +221,11 @@ impl Stream {
             }
             self.calls.push_back((id.to_owned(), told.clone()));
         }
-        heard.push(Heard::Step { call: text(line, "tool_id").map(str::to_owned), line: told });
+        heard.push(StreamLine::Step { call: text(line, "tool_id").map(str::to_owned), line: told });
     }
 
     /// A tool that is not there was taken away by its mode.
-    fn tool_result(&mut self, line: &Value, heard: &mut Vec<Heard>) {
+    fn tool_result(&mut self, line: &Value, heard: &mut Vec<StreamLine>) {
         let denied = matches!(
             line.pointer("/error/type").and_then(Value::as_str),
             Some("tool_not_registered" | "policy_violation" | "path_not_in_workspace")
@@ -233,39 +234,41 @@ impl Stream {
             let id = text(line, "tool_id");
             let known = self.calls.iter().find(|(call, _)| Some(call.as_str()) == id);
             let what = known.map_or_else(|| one_line(id.unwrap_or("a tool")), |(_, told)| told.clone());
-            heard.push(Heard::Stopped(what));
+            heard.push(StreamLine::Stopped(what));
         }
         let Some(id) = text(line, "tool_id") else { return };
         let is_shell = self.calls.iter().any(|(call, told)| call == id && told.starts_with(SHELL));
         let came = if denied {
             let said = line.pointer("/error/message").and_then(Value::as_str);
-            Came::new(StepEnd::Denied, said.or(text(line, "output")).unwrap_or_default())
+            StepResult::new(StepEnd::Denied, said.or(text(line, "output")).unwrap_or_default())
         } else {
             came(line, is_shell)
         };
-        heard.push(Heard::Ended { call: id.to_owned(), came });
+        heard.push(StreamLine::Ended { call: id.to_owned(), came });
     }
 }
 
 /// What came of a tool. `success` means of a command only that it was run: how it ended is said where it printed
 /// nothing, and in its debug mode; otherwise nobody is told.
-fn came(line: &Value, is_shell: bool) -> Came {
+fn came(line: &Value, is_shell: bool) -> StepResult {
     let output = text(line, "output").unwrap_or_default();
     if text(line, "status") != Some("success") {
         let said = line.pointer("/error/message").and_then(Value::as_str);
-        return Came::new(StepEnd::Err, said.unwrap_or(output));
+        return StepResult::new(StepEnd::Err, said.unwrap_or(output));
     }
     if !is_shell || output.trim().is_empty() {
-        return Came::new(StepEnd::Ok, output);
+        return StepResult::new(StepEnd::Ok, output);
     }
     let exit = |line: &str| {
         let code = EXITS.iter().find_map(|begin| line.strip_prefix(begin))?;
         code.trim().parse::<i64>().ok()
     };
     match output.lines().find_map(exit) {
-        Some(code) => Came::exit(code, output),
-        None if ABNORMAL.iter().any(|begin| output.starts_with(begin)) => Came::new(StepEnd::Err, output),
-        None => Came::new(StepEnd::Unknown, output),
+        Some(code) => StepResult::exit(code, output),
+        None if ABNORMAL.iter().any(|begin| output.starts_with(begin)) => {
+            StepResult::new(StepEnd::Err, output)
+        }
+        None => StepResult::new(StepEnd::Unknown, output),
     }
 }
 
@@ -275,7 +278,7 @@ const fn known(code: i32) -> bool {
 }
 
 /// Its exit codes. A status of the provider becomes one, as far as eight bits hold it: 401 is 145.
-fn by_exit(code: i32, said: Option<&str>) -> Told {
+fn by_exit(code: i32, said: Option<&str>) -> StreamResult {
     let (kind, what) = match code {
         41 => (FailureKind::Unauthorised, "it is not signed in"),
         42 => (FailureKind::Misconfigured, "it refused its input"),
@@ -284,12 +287,14 @@ fn by_exit(code: i32, said: Option<&str>) -> Told {
         _ => {
             let said = said.unwrap_or(SILENT);
             let status = u64::try_from(code).ok().map(|c| c + 256).filter(|s| (400..512).contains(s));
-            return status
-                .map_or_else(|| Told::failed(FailureKind::Unavailable, said), |s| by_status(s, said));
+            return status.map_or_else(
+                || StreamResult::failed(FailureKind::Unavailable, said),
+                |s| by_status(s, said),
+            );
         }
     };
     let said = said.map_or_else(String::new, |said| format!(": {said}"));
-    Told::failed(kind, &format!("{what} (exit code {code}){said}"))
+    StreamResult::failed(kind, &format!("{what} (exit code {code}){said}"))
 }
 
 fn tokens(stats: &Value) -> Usage {

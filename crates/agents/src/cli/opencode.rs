@@ -8,9 +8,12 @@ use gadfly_engine::tool::policy::OwnTools;
 use gadfly_engine::{FailureKind, Guard, Layer, Money, Permission, StopReason, Usage};
 use serde_json::Value;
 
-use super::dialect::{Ask, Came, Dialect, Heard, Reader, Start, Told, by_status, cost, count, step, text};
+use super::dialect::{
+    Dialect, DialectCall, ProgramStart, StepResult, StreamLine, StreamReader, StreamResult, by_status, cost,
+    count, step, text,
+};
 use crate::launcher::Exit;
-use crate::own::{Table, Unheld, is_narrow};
+use crate::own::{OwnToolTable, Unheld, is_narrow};
 use crate::spec::Confinement;
 
 /// Everything is denied but reading. The writers stand there by name: the user's own settings may name them, and
@@ -22,7 +25,7 @@ const READERS: [&str; 5] = ["read", "grep", "glob", "list", "invalid"];
 const IN_ITS_FOLDER: &str = r#"{"external_directory":"deny","question":"deny"}"#;
 
 /// Its tools, by those of ours that they stand for.
-const TOOLS: Table = Table(&[
+const TOOLS: OwnToolTable = OwnToolTable(&[
     ("read_file", &["read"]),
     ("list_files", &["list", "glob"]),
     ("search_files", &["grep"]),
@@ -42,9 +45,9 @@ impl Dialect for OpenCode {
         "XDG_CONFIG_HOME"
     }
 
-    fn start(&self, ask: &Ask<'_>) -> Start {
+    fn start(&self, ask: &DialectCall<'_>) -> ProgramStart {
         // With a title it does not pay a model for one.
-        let mut start = Start::new(["run", "--format", "json", "--title", "gadfly"]);
+        let mut start = ProgramStart::new(["run", "--format", "json", "--title", "gadfly"]);
         let kept_away = ask.own().map(|own| TOOLS.kept_away(own)).unwrap_or_default();
         if !kept_away.is_empty() {
             start.add(["--auto"]);
@@ -73,7 +76,7 @@ impl Dialect for OpenCode {
         start
     }
 
-    fn reader(&self, ask: &Ask<'_>) -> Box<dyn Reader> {
+    fn reader(&self, ask: &DialectCall<'_>) -> Box<dyn StreamReader> {
         let reads_only = !ask.may_write() || ask.own().is_some_and(OwnTools::reads_only);
         Box::new(Stream { reads_only, ..Stream::default() })
     }
@@ -122,11 +125,11 @@ struct Stream {
     last_call: Option<String>,
     /// Why the last step ended, if it was not to use a tool.
     stop: Option<StopReason>,
-    failure: Option<Told>,
+    failure: Option<StreamResult>,
 }
 
-impl Reader for Stream {
-    fn read(&mut self, line: &Value, heard: &mut Vec<Heard>) {
+impl StreamReader for Stream {
+    fn read(&mut self, line: &Value, heard: &mut Vec<StreamLine>) {
         if self.session.is_none() {
             self.session = text(line, "sessionID").map(str::to_owned);
         }
@@ -145,7 +148,7 @@ impl Reader for Stream {
                         self.text.push('\n');
                     }
                     self.text.push_str(said);
-                    heard.push(Heard::Text(said.to_owned()));
+                    heard.push(StreamLine::Text(said.to_owned()));
                 }
             }
             Some("tool_use") => self.tool(part, heard),
@@ -167,24 +170,24 @@ impl Reader for Stream {
         self.session.clone()
     }
 
-    fn told(&mut self, exit: Exit) -> Told {
+    fn told(&mut self, exit: Exit) -> StreamResult {
         if let Some(failure) = self.failure.take() {
             return failure;
         }
         // There is no result line, so a failed end fails the call; if we ended it, the last step counts.
         let well = matches!(exit, Exit::Code(0)) || (self.stop.is_some() && !matches!(exit, Exit::Code(_)));
         if !well || (self.stop.is_none() && self.text.trim().is_empty()) {
-            return Told::Nothing;
+            return StreamResult::Nothing;
         }
         let last = std::mem::take(&mut self.text);
         let text = if last.trim().is_empty() { std::mem::take(&mut self.before) } else { last };
         let stop = self.stop.take().unwrap_or(StopReason::EndTurn);
-        Told::Answer { text, stop, model: None, session: self.session.take() }
+        StreamResult::Answer { text, stop, model: None, session: self.session.take() }
     }
 }
 
 impl Stream {
-    fn tool(&mut self, part: &Value, heard: &mut Vec<Heard>) {
+    fn tool(&mut self, part: &Value, heard: &mut Vec<StreamLine>) {
         let state = part.get("state").unwrap_or(&Value::Null);
         let input = state.get("input").unwrap_or(&Value::Null);
         let named = text(part, "tool").unwrap_or("a tool");
@@ -194,20 +197,20 @@ impl Stream {
         let id = text(part, "callID").or_else(|| text(part, "id"));
         let call = id.unwrap_or_default().to_owned();
         if id.is_none() || id != self.last_call.as_deref() {
-            heard.push(Heard::Step { call: Some(call.clone()), line: line.clone() });
+            heard.push(StreamLine::Step { call: Some(call.clone()), line: line.clone() });
         }
         self.last_call = id.map(str::to_owned);
         let failed = named == "invalid" || text(state, "status") == Some("error");
         let denied = self.reads_only && failed && !READERS.contains(&tool);
         if let Some(came) = came(state, failed, denied) {
-            heard.push(Heard::Ended { call, came });
+            heard.push(StreamLine::Ended { call, came });
         }
         if denied {
-            heard.push(Heard::Stopped(line));
+            heard.push(StreamLine::Stopped(line));
         }
     }
 
-    fn step_finish(&mut self, part: &Value, heard: &mut Vec<Heard>) {
+    fn step_finish(&mut self, part: &Value, heard: &mut Vec<StreamLine>) {
         self.stop = match text(part, "reason") {
             Some("tool-calls") => None,
             Some("length") => Some(StopReason::Length),
@@ -227,24 +230,24 @@ impl Stream {
         used.cache_write = used.cache_write.saturating_add(write);
         self.usd += part.get("cost").and_then(Value::as_f64).filter(|usd| *usd > 0.0).unwrap_or(0.0);
         used.cost = cost(self.usd).filter(|cost| *cost < Money(u64::MAX));
-        heard.push(Heard::Used(self.usage));
+        heard.push(StreamLine::Used(self.usage));
     }
 }
 
 /// What came of a tool, if it is through.
-fn came(state: &Value, failed: bool, denied: bool) -> Option<Came> {
+fn came(state: &Value, failed: bool, denied: bool) -> Option<StepResult> {
     let said = text(state, "error").or_else(|| text(state, "output")).unwrap_or_default();
     let code = state.pointer("/metadata/exit").and_then(Value::as_i64);
     match (text(state, "status"), code) {
-        (Some("completed" | "error"), _) if denied => Some(Came::new(StepEnd::Denied, said)),
-        (Some("completed" | "error"), _) if failed => Some(Came::new(StepEnd::Err, said)),
-        (Some("completed"), Some(code)) => Some(Came::exit(code, said)),
-        (Some("completed"), None) => Some(Came::new(StepEnd::Ok, said)),
+        (Some("completed" | "error"), _) if denied => Some(StepResult::new(StepEnd::Denied, said)),
+        (Some("completed" | "error"), _) if failed => Some(StepResult::new(StepEnd::Err, said)),
+        (Some("completed"), Some(code)) => Some(StepResult::exit(code, said)),
+        (Some("completed"), None) => Some(StepResult::new(StepEnd::Ok, said)),
         _ => None,
     }
 }
 
-fn failure(error: &Value) -> Told {
+fn failure(error: &Value) -> StreamResult {
     let data = error.get("data").unwrap_or(&Value::Null);
     let name = text(error, "name").unwrap_or("an error");
     let said = text(data, "message").unwrap_or(name);
@@ -259,5 +262,5 @@ fn failure(error: &Value) -> Told {
         "ProviderModelNotFoundError" | "ConfigInvalidError" | "ConfigJsonError" => FailureKind::Misconfigured,
         _ => FailureKind::Unavailable,
     };
-    Told::failed(kind, said)
+    StreamResult::failed(kind, said)
 }

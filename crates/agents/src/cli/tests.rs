@@ -11,7 +11,7 @@ use gadfly_engine::{Role, Speaker};
 use tokio::io::AsyncWriteExt;
 use tokio::sync::mpsc;
 
-use super::dialect::Start;
+use super::dialect::ProgramStart;
 use super::*;
 use crate::agent::{Files, Spoken};
 use crate::launcher::{LaunchError, Launcher, Peak, Sandbox, Talk};
@@ -39,7 +39,7 @@ impl Launcher for Lingers {
     fn talk(
         &self,
         command: Command,
-        _: Input,
+        _: StdinSource,
         cancel: CancellationToken,
     ) -> BoxFuture<'_, Result<Talk, LaunchError>> {
         let (mut ours, theirs) = tokio::io::duplex(1 << 16);
@@ -70,7 +70,7 @@ fn agent(dialect: &'static dyn Dialect, launcher: Arc<dyn Launcher>, env: &[(&st
     let own = |(name, value): &(&str, &str)| ((*name).to_owned(), (*value).to_owned());
     CliAgent {
         dialect,
-        program: Program {
+        program: AgentProgram {
             name: "fake-program".into(),
             args: vec!["--mine".into()],
             env: env.iter().map(own).collect(),
@@ -147,8 +147,8 @@ fn a_session_is_never_taken_for_a_flag() {
     }
 }
 
-fn ask<'a>(call: &'a Call, spec: &'a ProcessSpec) -> Ask<'a> {
-    Ask {
+fn ask<'a>(call: &'a Call, spec: &'a ProcessSpec) -> DialectCall<'a> {
+    DialectCall {
         call,
         spec,
         model: Some("some-model"),
@@ -279,7 +279,7 @@ fn policy(risk: Risk, deny: &[&str], allow: &[&str]) -> OwnTools {
     OwnTools::of(&Policy { risk, deny: list(deny), allow: list(allow) })
 }
 
-fn started_by(dialect: &dyn Dialect, own: &OwnTools) -> (Start, Vec<Guard>) {
+fn started_by(dialect: &dyn Dialect, own: &OwnTools) -> (ProgramStart, Vec<Guard>) {
     let call = Call { own: Some(own.clone()), tmp: Some("/t".into()), ..call(Role::Worker) };
     let spec = ProcessSpec::default();
     (dialect.start(&ask(&call, &spec)), dialect.keeps_from(own, false).unwrap())

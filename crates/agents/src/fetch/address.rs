@@ -10,13 +10,13 @@ use reqwest::dns::{Addrs, Name, Resolve, Resolving};
 
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[error("{0} is never fetched from: it is a link-local, metadata or unspecified address")]
-pub(super) struct Refused(IpAddr);
+pub(super) struct AddressRefused(IpAddr);
 
 /// Metadata services outside of the link-local range.
 const METADATA_V4: [Ipv4Addr; 2] = [Ipv4Addr::new(100, 100, 100, 200), Ipv4Addr::new(168, 63, 129, 16)];
 const METADATA_V6: Ipv6Addr = Ipv6Addr::new(0xfd00, 0xec2, 0, 0, 0, 0, 0, 0x254);
 
-pub(super) fn check(address: IpAddr) -> Result<(), Refused> {
+pub(super) fn check(address: IpAddr) -> Result<(), AddressRefused> {
     let refused = match address.to_canonical() {
         IpAddr::V4(v4) => is_refused(v4),
         IpAddr::V6(v6) => {
@@ -26,7 +26,7 @@ pub(super) fn check(address: IpAddr) -> Result<(), Refused> {
                 || embedded(v6).is_some_and(is_refused)
         }
     };
-    if refused { Err(Refused(address)) } else { Ok(()) }
+    if refused { Err(AddressRefused(address)) } else { Ok(()) }
 }
 
 fn is_refused(v4: Ipv4Addr) -> bool {
@@ -65,9 +65,9 @@ impl Default for Lookup {
 
 /// Gives the connection only addresses that may be used, so that what was checked is what is connected to: a
 /// name that is looked up twice may change in between.
-pub(super) struct Checked(pub Lookup);
+pub(super) struct CheckedResolver(pub Lookup);
 
-impl Resolve for Checked {
+impl Resolve for CheckedResolver {
     fn resolve(&self, name: Name) -> Resolving {
         let found = (self.0.0)(name.as_str().to_owned());
         Box::pin(async move {

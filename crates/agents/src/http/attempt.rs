@@ -10,9 +10,9 @@ use reqwest::header::{CONTENT_TYPE, LOCATION};
 use reqwest::{Method, Request, Response};
 use tokio::time::{Instant, timeout, timeout_at};
 
-use super::refused::{Meaning, Said, short};
+use super::refused::{ErrorBody, ErrorMeaning, short};
 use super::sse::Sse;
-use super::{Broken, Dialect, HttpAgent, Partial, retry};
+use super::{Broken, Dialect, HttpAgent, PartialReply, retry};
 use crate::agent::{CallError, CallReply, Link, MAX_REPLY, RawToolCall};
 
 /// The most bytes a reply may take on the wire, reasoning and framing included.
@@ -62,7 +62,7 @@ impl<D: Dialect> HttpAgent<D> {
             .get(CONTENT_TYPE)
             .and_then(|v| v.to_str().ok())
             .is_some_and(|t| t.starts_with("application/json"));
-        let mut partial = Partial::default();
+        let mut partial = PartialReply::default();
         match self.read(response, whole, first_by, &mut partial, link).await {
             Ok(()) => self.conclude(partial, offered),
             Err(attempt) => *attempt,
@@ -115,7 +115,7 @@ impl<D: Dialect> HttpAgent<D> {
             }
             body.extend_from_slice(&piece);
         }
-        let said = Said::read(&body);
+        let said = ErrorBody::read(&body);
         let mut message = format!("{} answered {status}", self.reach.host);
         if !said.message.is_empty() {
             let _ = write!(message, ": {}", self.short(&said.message));
@@ -130,24 +130,26 @@ impl<D: Dialect> HttpAgent<D> {
         if status.as_u16() == 400 && !said.param.is_empty() && self.dialect.adapt(&said.param) {
             return Attempt::Adapted(failure(FailureKind::Misconfigured, message, Usage::default()));
         }
-        if matches!(status.as_u16(), 400 | 422) && meaning == Meaning::Lasting(FailureKind::Misconfigured) {
+        if matches!(status.as_u16(), 400 | 422)
+            && meaning == ErrorMeaning::Lasting(FailureKind::Misconfigured)
+        {
             return Attempt::Unfit(failure(FailureKind::Misconfigured, message, Usage::default()));
         }
         self.meant(meaning, message, told, Usage::default())
     }
 
-    fn meant(&self, meaning: Meaning, message: String, told: Option<Duration>, usage: Usage) -> Attempt {
+    fn meant(&self, meaning: ErrorMeaning, message: String, told: Option<Duration>, usage: Usage) -> Attempt {
         match meaning {
-            Meaning::NoQuota => Attempt::Over(CallError::Quota { until_ms: None, message, usage }),
-            Meaning::Passing(_) if told.is_some_and(|wait| wait > retry::LONGEST_WAIT) => {
+            ErrorMeaning::NoQuota => Attempt::Over(CallError::Quota { until_ms: None, message, usage }),
+            ErrorMeaning::Passing(_) if told.is_some_and(|wait| wait > retry::LONGEST_WAIT) => {
                 let ms = told.map_or(0, |wait| u64::try_from(wait.as_millis()).unwrap_or(u64::MAX));
                 let until = self.reach.clock.now_ms().saturating_add(ms);
                 Attempt::Over(CallError::Quota { until_ms: Some(until), message, usage })
             }
-            Meaning::Passing(kind) => {
+            ErrorMeaning::Passing(kind) => {
                 Attempt::Again { failure: failure(kind, message, usage), by_provider: true, told }
             }
-            Meaning::Lasting(kind) => Attempt::Over(CallError::Failed(failure(kind, message, usage))),
+            ErrorMeaning::Lasting(kind) => Attempt::Over(CallError::Failed(failure(kind, message, usage))),
         }
     }
 
@@ -156,7 +158,7 @@ impl<D: Dialect> HttpAgent<D> {
         mut response: Response,
         whole: bool,
         first_by: Instant,
-        partial: &mut Partial,
+        partial: &mut PartialReply,
         link: &Link,
     ) -> Result<(), Box<Attempt>> {
         let idle = self.reach.timeouts.idle;
@@ -215,7 +217,7 @@ impl<D: Dialect> HttpAgent<D> {
         end
     }
 
-    fn stalled(&self, partial: &Partial, idle: Duration) -> CallError {
+    fn stalled(&self, partial: &PartialReply, idle: Duration) -> CallError {
         CallError::Failed(failure(
             FailureKind::Timeout,
             format!(
@@ -230,7 +232,7 @@ impl<D: Dialect> HttpAgent<D> {
 
     /// The connection broke. Before any of it came the call can simply be made again; after it, what came is no
     /// reply, and whether it is paid for twice is not decided here.
-    fn cut(&self, partial: &Partial, how: &str) -> Attempt {
+    fn cut(&self, partial: &PartialReply, how: &str) -> Attempt {
         let bytes = partial.bytes();
         let message = format!("{} broke off after {bytes} bytes of its reply: {how}", self.reach.host);
         if bytes == 0 {
@@ -243,7 +245,7 @@ impl<D: Dialect> HttpAgent<D> {
         Attempt::Over(CallError::Failed(failure(FailureKind::BrokenOff, message, partial.usage)))
     }
 
-    fn broken(&self, broken: Broken, partial: &Partial) -> Attempt {
+    fn broken(&self, broken: Broken, partial: &PartialReply) -> Attempt {
         match broken {
             Broken::Malformed(what) => Attempt::Over(CallError::Failed(failure(
                 FailureKind::BadReply,
@@ -253,7 +255,7 @@ impl<D: Dialect> HttpAgent<D> {
             Broken::Said(said) => {
                 let message = format!("{} reported an error: {}", self.reach.host, self.short(&said.message));
                 match (said.meaning(0), partial.bytes() == 0) {
-                    (Meaning::Passing(kind), false) => {
+                    (ErrorMeaning::Passing(kind), false) => {
                         Attempt::Over(CallError::Failed(failure(kind, message, partial.usage)))
                     }
                     (meaning, _) => self.meant(meaning, message, None, partial.usage),
@@ -262,7 +264,7 @@ impl<D: Dialect> HttpAgent<D> {
         }
     }
 
-    fn conclude(&self, mut partial: Partial, offered: bool) -> Attempt {
+    fn conclude(&self, mut partial: PartialReply, offered: bool) -> Attempt {
         let finished = self.dialect.finished(&partial);
         let Some(stop) = partial.stop.take().filter(|_| finished) else {
             return self.cut(&partial, "the stream ended without its finish");

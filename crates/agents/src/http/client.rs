@@ -11,7 +11,7 @@ const IDLE: usize = 4096;
 
 /// What needs a client of its own.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub(crate) struct Route {
+pub(crate) struct ClientRoute {
     pub connect: Duration,
     /// This machine: no proxy.
     pub local: bool,
@@ -19,7 +19,7 @@ pub(crate) struct Route {
     pub plain: bool,
 }
 
-pub(crate) fn build(route: Route) -> Result<Client, Error> {
+pub(crate) fn build(route: ClientRoute) -> Result<Client, Error> {
     // Fails only if a provider is installed already, which then serves as well.
     let _ = rustls::crypto::ring::default_provider().install_default();
     let builder = Client::builder()
@@ -65,7 +65,7 @@ mod tests {
     #[test]
     fn a_client_with_tls_can_be_built() {
         let connect = Duration::from_secs(1);
-        build(Route { connect, local: false, plain: false }).unwrap();
-        build(Route { connect, local: true, plain: true }).unwrap();
+        build(ClientRoute { connect, local: false, plain: false }).unwrap();
+        build(ClientRoute { connect, local: true, plain: true }).unwrap();
     }
 }

@@ -6,7 +6,7 @@ use serde_json::Value;
 /// The structured part of an error body, of any of the formats in use, as long as it came: it is shortened
 /// only when it is known to be free of keys.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
-pub(crate) struct Said {
+pub(crate) struct ErrorBody {
     pub kind: String,
     pub code: String,
     pub param: String,
@@ -15,7 +15,7 @@ pub(crate) struct Said {
 
 /// What a caller can do about an error.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Meaning {
+pub(crate) enum ErrorMeaning {
     /// Trying again may help.
     Passing(FailureKind),
     /// Trying again cannot help.
@@ -24,7 +24,7 @@ pub(crate) enum Meaning {
     NoQuota,
 }
 
-impl Said {
+impl ErrorBody {
     /// Reads `{"error": {…}}` and `{"type", "message", …}` alike; anything else says nothing.
     pub fn read(body: &[u8]) -> Self {
         let Ok(mut value) = serde_json::from_slice::<Value>(body) else { return Self::default() };
@@ -45,36 +45,36 @@ impl Said {
     }
 
     /// Status 0 stands for an error inside a stream that had begun well.
-    pub fn meaning(&self, status: u16) -> Meaning {
+    pub fn meaning(&self, status: u16) -> ErrorMeaning {
         use FailureKind::{Misconfigured, RateLimited, Refused, TooLong, Unauthorised, Unavailable};
         for word in [self.code.as_str(), self.kind.as_str()] {
             match word {
                 "context_length_exceeded" | "exceed_context_size_error" | "request_too_large" => {
-                    return Meaning::Lasting(TooLong);
+                    return ErrorMeaning::Lasting(TooLong);
                 }
-                "content_filter" | "content_policy_violation" => return Meaning::Lasting(Refused),
-                "insufficient_quota" | "billing_error" => return Meaning::NoQuota,
+                "content_filter" | "content_policy_violation" => return ErrorMeaning::Lasting(Refused),
+                "insufficient_quota" | "billing_error" => return ErrorMeaning::NoQuota,
                 _ => {}
             }
         }
         match status {
-            401 | 403 => Meaning::Lasting(Unauthorised),
-            402 => Meaning::NoQuota,
-            413 => Meaning::Lasting(TooLong),
-            429 => Meaning::Passing(RateLimited),
-            408 | 500..=599 => Meaning::Passing(Unavailable),
+            401 | 403 => ErrorMeaning::Lasting(Unauthorised),
+            402 => ErrorMeaning::NoQuota,
+            413 => ErrorMeaning::Lasting(TooLong),
+            429 => ErrorMeaning::Passing(RateLimited),
+            408 | 500..=599 => ErrorMeaning::Passing(Unavailable),
             0 => match self.kind.as_str() {
-                "rate_limit_error" | "rate_limit_exceeded" => Meaning::Passing(RateLimited),
-                "authentication_error" | "permission_error" => Meaning::Lasting(Unauthorised),
-                "invalid_request_error" | "not_found_error" => Meaning::Lasting(Misconfigured),
-                _ => Meaning::Passing(Unavailable),
+                "rate_limit_error" | "rate_limit_exceeded" => ErrorMeaning::Passing(RateLimited),
+                "authentication_error" | "permission_error" => ErrorMeaning::Lasting(Unauthorised),
+                "invalid_request_error" | "not_found_error" => ErrorMeaning::Lasting(Misconfigured),
+                _ => ErrorMeaning::Passing(Unavailable),
             },
-            _ => Meaning::Lasting(Misconfigured),
+            _ => ErrorMeaning::Lasting(Misconfigured),
         }
     }
 }
 
-impl Meaning {
+impl ErrorMeaning {
     /// What a person can do about it, to be appended to what happened.
     pub const fn advice(self) -> &'static str {
         match self {
@@ -107,35 +107,41 @@ mod tests {
         let openai = |status, kind: &str, code: &str| {
             let body =
                 format!(r#"{{"error":{{"type":"{kind}","code":"{code}","message":"m","param":null}}}}"#);
-            Said::read(body.as_bytes()).meaning(status)
+            ErrorBody::read(body.as_bytes()).meaning(status)
         };
         assert_eq!(
             openai(400, "invalid_request_error", "context_length_exceeded"),
-            Meaning::Lasting(TooLong)
+            ErrorMeaning::Lasting(TooLong)
         );
-        assert_eq!(openai(429, "insufficient_quota", "insufficient_quota"), Meaning::NoQuota);
-        assert_eq!(openai(429, "tokens", "rate_limit_exceeded"), Meaning::Passing(RateLimited));
-        assert_eq!(openai(400, "x", "content_filter"), Meaning::Lasting(Refused));
-        assert_eq!(openai(401, "invalid_request_error", "invalid_api_key"), Meaning::Lasting(Unauthorised));
-        assert_eq!(openai(404, "invalid_request_error", "model_not_found"), Meaning::Lasting(Misconfigured));
-        assert_eq!(openai(529, "overloaded_error", ""), Meaning::Passing(Unavailable));
-        assert_eq!(openai(0, "overloaded_error", ""), Meaning::Passing(Unavailable));
+        assert_eq!(openai(429, "insufficient_quota", "insufficient_quota"), ErrorMeaning::NoQuota);
+        assert_eq!(openai(429, "tokens", "rate_limit_exceeded"), ErrorMeaning::Passing(RateLimited));
+        assert_eq!(openai(400, "x", "content_filter"), ErrorMeaning::Lasting(Refused));
+        assert_eq!(
+            openai(401, "invalid_request_error", "invalid_api_key"),
+            ErrorMeaning::Lasting(Unauthorised)
+        );
+        assert_eq!(
+            openai(404, "invalid_request_error", "model_not_found"),
+            ErrorMeaning::Lasting(Misconfigured)
+        );
+        assert_eq!(openai(529, "overloaded_error", ""), ErrorMeaning::Passing(Unavailable));
+        assert_eq!(openai(0, "overloaded_error", ""), ErrorMeaning::Passing(Unavailable));
     }
 
     #[test]
     fn words_in_a_message_decide_nothing() {
         let body =
             br#"{"error":{"type":"invalid_request_error","message":"context_length_exceeded, rate limit"}}"#;
-        assert_eq!(Said::read(body).meaning(400), Meaning::Lasting(Misconfigured));
+        assert_eq!(ErrorBody::read(body).meaning(400), ErrorMeaning::Lasting(Misconfigured));
     }
 
     #[test]
     fn every_shape_of_error_body_is_read() {
-        assert_eq!(Said::read(br#"{"error":"no such model"}"#).message, "no such model");
-        assert_eq!(Said::read(br#"{"object":"error","message":"m","type":"t","code":3}"#).code, "3");
-        assert_eq!(Said::read(br#"[{"error":{"message":"m","code":400}}]"#).message, "m");
-        assert_eq!(Said::read(b"[]"), Said::default());
-        assert_eq!(Said::read(b"<html>"), Said::default());
+        assert_eq!(ErrorBody::read(br#"{"error":"no such model"}"#).message, "no such model");
+        assert_eq!(ErrorBody::read(br#"{"object":"error","message":"m","type":"t","code":3}"#).code, "3");
+        assert_eq!(ErrorBody::read(br#"[{"error":{"message":"m","code":400}}]"#).message, "m");
+        assert_eq!(ErrorBody::read(b"[]"), ErrorBody::default());
+        assert_eq!(ErrorBody::read(b"<html>"), ErrorBody::default());
         assert_eq!(short(&"\u{1b}[2J".repeat(400)).chars().count(), 501);
     }
 }

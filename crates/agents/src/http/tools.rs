@@ -17,7 +17,7 @@ const MAX_NAME: usize = 128;
 
 /// A tool as the call offers it.
 #[derive(Deserialize)]
-pub(crate) struct Offer<'a> {
+pub(crate) struct OfferedTool<'a> {
     #[serde(borrow)]
     pub name: Cow<'a, str>,
     #[serde(borrow)]
@@ -27,9 +27,9 @@ pub(crate) struct Offer<'a> {
 }
 
 /// What a call offers. None if it offers nothing: an empty list is refused by the APIs.
-pub(crate) fn offered(call: &Call) -> Result<Option<Vec<Offer<'_>>>, serde_json::Error> {
+pub(crate) fn offered(call: &Call) -> Result<Option<Vec<OfferedTool<'_>>>, serde_json::Error> {
     let Some(tools) = call.tools.as_deref() else { return Ok(None) };
-    let offers: Vec<Offer<'_>> = serde_json::from_str(tools)?;
+    let offers: Vec<OfferedTool<'_>> = serde_json::from_str(tools)?;
     Ok((!offers.is_empty()).then_some(offers))
 }
 
@@ -66,19 +66,19 @@ pub(crate) fn size(messages: &[Spoken]) -> usize {
 
 /// Calls as far as they have come.
 #[derive(Default, Debug)]
-pub(crate) struct Wishes {
-    begun: Vec<Begun>,
+pub(crate) struct PartialCalls {
+    begun: Vec<PartialCall>,
     bytes: usize,
 }
 
 #[derive(Debug)]
-struct Begun {
+struct PartialCall {
     /// The place a server gives it in the reply.
     index: u64,
     wish: RawToolCall,
 }
 
-impl Wishes {
+impl PartialCalls {
     pub fn is_empty(&self) -> bool {
         self.begun.is_empty()
     }
@@ -94,7 +94,7 @@ impl Wishes {
         let id = first(id, MAX_ID);
         let name = first(name, MAX_NAME);
         let last = self.begun.iter_mut().rev().find(|begun| begun.index == index);
-        if let Some(Begun { wish, .. }) = last {
+        if let Some(PartialCall { wish, .. }) = last {
             let is_another = !id.is_empty() && !name.is_empty() && !wish.id.is_empty() && wish.id != id;
             if !is_another {
                 for (has, said) in [(&mut wish.id, id), (&mut wish.name, name)] {
@@ -111,13 +111,14 @@ impl Wishes {
         }
         self.bytes += id.len() + name.len();
         let wish = RawToolCall { id: id.to_owned(), name: name.to_owned(), args: String::new() };
-        self.begun.push(Begun { index, wish });
+        self.begun.push(PartialCall { index, wish });
         Ok(())
     }
 
     /// More of the arguments of the call at this place; nothing, if there is none.
     pub fn more(&mut self, index: u64, args: &str) {
-        if let Some(Begun { wish, .. }) = self.begun.iter_mut().rev().find(|begun| begun.index == index) {
+        if let Some(PartialCall { wish, .. }) = self.begun.iter_mut().rev().find(|begun| begun.index == index)
+        {
             wish.args.push_str(args);
             self.bytes += args.len();
         }
@@ -185,7 +186,7 @@ mod tests {
 
     #[test]
     fn one_call_too_many_is_no_reply() {
-        let mut wishes = Wishes::default();
+        let mut wishes = PartialCalls::default();
         for index in 0..64 {
             wishes.begin(index, "", "t").unwrap();
         }
@@ -195,7 +196,7 @@ mod tests {
 
     #[test]
     fn ids_and_names_without_end_are_cut() {
-        let mut wishes = Wishes::default();
+        let mut wishes = PartialCalls::default();
         wishes.begin(0, &"ä".repeat(1000), &"n".repeat(1000)).unwrap();
         let wish = wishes.finish().remove(0);
         assert_eq!((wish.id.chars().count(), wish.name.len()), (256, 128));

@@ -10,9 +10,9 @@ use rmcp::transport::IntoTransport;
 use rmcp::{Peer, RoleClient, ServiceExt};
 use tokio_util::sync::{CancellationToken, DropGuard};
 
-use super::pipe::{self, Heard, Pipe, Reader, Writer};
+use super::pipe::{self, Pipe, PipeReader, PipeWriter, StrayOutput};
 use super::{McpSpec, http};
-use crate::launcher::{Command, Exit, Finished, Input, LaunchError, Launcher};
+use crate::launcher::{Command, Exit, Finished, LaunchError, Launcher, StdinSource};
 use crate::process::tail;
 
 /// What a server may write in one run, all messages together.
@@ -26,13 +26,13 @@ const LINGERING: Duration = Duration::from_millis(300);
 pub(super) struct Connection {
     service: RunningService<RoleClient, ClientConfig>,
     over: CancellationToken,
-    heard: Arc<Mutex<Heard>>,
+    heard: Arc<Mutex<StrayOutput>>,
     /// None behind a URL.
-    program: Option<Program>,
+    program: Option<ServerProgram>,
 }
 
 /// Dropped, it ends the program.
-struct Program {
+struct ServerProgram {
     end: BoxFuture<'static, Result<Finished, LaunchError>>,
     stop: CancellationToken,
     _ends: DropGuard,
@@ -40,7 +40,7 @@ struct Program {
 
 impl Connection {
     pub async fn open(spec: &McpSpec, launcher: &dyn Launcher, time: Duration) -> Result<Self, String> {
-        let (over, heard) = (CancellationToken::new(), Arc::<Mutex<Heard>>::default());
+        let (over, heard) = (CancellationToken::new(), Arc::<Mutex<StrayOutput>>::default());
         if let Some(url) = &spec.url {
             let service = greet(http::transport(url, Arc::clone(&heard))?, time).await;
             let service = service.map_err(|why| format!("MCP server `{}` at {url} {why}", spec.name))?;
@@ -97,9 +97,9 @@ impl Connection {
     }
 }
 
-impl Program {
+impl ServerProgram {
     /// How it ended; it is stopped if it has not.
-    async fn ended(&mut self, heard: &Mutex<Heard>) -> String {
+    async fn ended(&mut self, heard: &Mutex<StrayOutput>) -> String {
         if let Some(why) = overlong(heard) {
             self.stop.cancel();
             return why;
@@ -117,12 +117,12 @@ impl Program {
     }
 }
 
-fn overlong(heard: &Mutex<Heard>) -> Option<String> {
+fn overlong(heard: &Mutex<StrayOutput>) -> Option<String> {
     let heard = heard.lock().unwrap_or_else(PoisonError::into_inner);
     heard.overlong.then(|| format!("it sent a message of more than {} bytes", pipe::MAX_LINE))
 }
 
-fn noise(heard: &Mutex<Heard>) -> String {
+fn noise(heard: &Mutex<StrayOutput>) -> String {
     let heard = heard.lock().unwrap_or_else(PoisonError::into_inner);
     heard.noise.as_ref().map_or_else(String::new, |line| format!("; it wrote: {line}"))
 }
@@ -139,7 +139,10 @@ fn how(exit: Exit) -> String {
     }
 }
 
-async fn start(spec: &McpSpec, launcher: &dyn Launcher) -> Result<(Writer, Reader, Program), String> {
+async fn start(
+    spec: &McpSpec,
+    launcher: &dyn Launcher,
+) -> Result<(PipeWriter, PipeReader, ServerProgram), String> {
     let unstarted = |why: String| format!("MCP server `{}` could not be started: {why}", spec.name);
     let Some((program, args)) = spec.command.split_first() else {
         return Err(unstarted("it has neither a command nor a url".to_owned()));
@@ -154,12 +157,14 @@ async fn start(spec: &McpSpec, launcher: &dyn Launcher) -> Result<(Writer, Reade
     };
     let stop = CancellationToken::new();
     let ends = stop.clone().drop_guard();
-    let talk =
-        launcher.talk(command, Input::Open, stop.clone()).await.map_err(|e| unstarted(e.to_string()))?;
+    let talk = launcher
+        .talk(command, StdinSource::Open, stop.clone())
+        .await
+        .map_err(|e| unstarted(e.to_string()))?;
     let Some(input) = talk.input else {
         return Err(unstarted("the launcher gave no way to write to it".to_owned()));
     };
-    Ok((input, talk.output, Program { end: talk.end, stop, _ends: ends }))
+    Ok((input, talk.output, ServerProgram { end: talk.end, stop, _ends: ends }))
 }
 
 async fn greet<T, E, A>(

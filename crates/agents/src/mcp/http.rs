@@ -19,8 +19,8 @@ use rmcp::transport::streamable_http_client::{
 };
 use sse_stream::{Sse, SseStream};
 
-use super::pipe::{Heard, MAX_LINE};
-use crate::http::client::{Route, build, is_loopback};
+use super::pipe::{MAX_LINE, StrayOutput};
+use crate::http::client::{ClientRoute, build, is_loopback};
 
 const CONNECT: Duration = Duration::from_secs(10);
 /// How much of an answer that is none is repeated.
@@ -29,18 +29,19 @@ const SHOWN: usize = 300;
 #[derive(Clone)]
 pub(super) struct Bounded {
     client: Client,
-    heard: Arc<Mutex<Heard>>,
+    heard: Arc<Mutex<StrayOutput>>,
 }
 
 type Failed = StreamableHttpError<reqwest::Error>;
 
 pub(super) fn transport(
     url: &str,
-    heard: Arc<Mutex<Heard>>,
+    heard: Arc<Mutex<StrayOutput>>,
 ) -> Result<StreamableHttpClientTransport<Bounded>, String> {
     let parsed =
         Url::parse(url).map_err(|e| format!("`{url}` is no usable address of an MCP server: {e}"))?;
-    let route = Route { connect: CONNECT, local: is_loopback(&parsed), plain: parsed.scheme() == "http" };
+    let route =
+        ClientRoute { connect: CONNECT, local: is_loopback(&parsed), plain: parsed.scheme() == "http" };
     let client = build(route).map_err(|e| format!("no MCP server can be reached over HTTP: {e}"))?;
     let config = StreamableHttpClientTransportConfig::with_uri(url);
     Ok(StreamableHttpClientTransport::with_client(Bounded { client, heard }, config))
@@ -140,7 +141,7 @@ async fn whole(mut answer: Response) -> Result<Vec<u8>, Failed> {
 }
 
 /// All events of one answer together have the bound that a message has.
-fn bounded(answer: Response, heard: Arc<Mutex<Heard>>) -> BoxStream<'static, std::io::Result<Bytes>> {
+fn bounded(answer: Response, heard: Arc<Mutex<StrayOutput>>) -> BoxStream<'static, std::io::Result<Bytes>> {
     let mut read = 0;
     let bounded = answer.bytes_stream().map(move |chunk| {
         let chunk = chunk.map_err(std::io::Error::other)?;

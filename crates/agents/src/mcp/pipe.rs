@@ -13,7 +13,7 @@ use serde::de::IgnoredAny;
 use tokio::io::{AsyncRead, AsyncWrite, AsyncWriteExt};
 use tokio_util::sync::CancellationToken;
 
-use crate::lines::{Line, Lines};
+use crate::lines::{Lines, ReadLine};
 
 /// The longest message: a tool's whole text, with room for what JSON adds, or a large picture.
 pub(super) const MAX_LINE: usize = 32 << 20;
@@ -25,19 +25,19 @@ const MOST_ASKED: u32 = 1000;
 
 /// What was on a server's output beside messages.
 #[derive(Clone, Default, Debug)]
-pub(super) struct Heard {
+pub(super) struct StrayOutput {
     /// The beginning of the first line that is no message.
     pub noise: Option<String>,
     pub overlong: bool,
 }
 
-pub(super) type Writer = Box<dyn AsyncWrite + Send + Unpin>;
-pub(super) type Reader = Box<dyn AsyncRead + Send + Unpin>;
+pub(super) type PipeWriter = Box<dyn AsyncWrite + Send + Unpin>;
+pub(super) type PipeReader = Box<dyn AsyncRead + Send + Unpin>;
 
 pub(super) struct Pipe {
-    input: Arc<tokio::sync::Mutex<Option<Writer>>>,
-    output: Lines<Reader>,
-    heard: Arc<Mutex<Heard>>,
+    input: Arc<tokio::sync::Mutex<Option<PipeWriter>>>,
+    output: Lines<PipeReader>,
+    heard: Arc<Mutex<StrayOutput>>,
     /// Cancelled when nothing more will be received.
     over: CancellationToken,
     asked: u32,
@@ -45,35 +45,42 @@ pub(super) struct Pipe {
 
 /// Just enough of a message to know what it is.
 #[derive(Deserialize)]
-struct Shape {
+struct MessageShape {
     method: Option<IgnoredAny>,
     id: Option<RequestId>,
 }
 
 impl Pipe {
-    pub fn new(input: Writer, output: Reader, heard: Arc<Mutex<Heard>>, over: CancellationToken) -> Self {
+    pub fn new(
+        input: PipeWriter,
+        output: PipeReader,
+        heard: Arc<Mutex<StrayOutput>>,
+        over: CancellationToken,
+    ) -> Self {
         let input = Arc::new(tokio::sync::Mutex::new(Some(input)));
         Self { input, output: Lines::new(output, MAX_LINE), heard, over, asked: 0 }
     }
 
     /// The message in a line, if it is one for us.
     fn read(&mut self, line: &[u8]) -> Option<ServerJsonRpcMessage> {
-        let Ok(shape) = serde_json::from_slice::<Shape>(line) else {
+        let Ok(shape) = serde_json::from_slice::<MessageShape>(line) else {
             self.note(line);
             return None;
         };
         match shape {
-            Shape { method: Some(_), id: None } => None,
-            Shape { method: Some(_), id: Some(_) } => {
+            MessageShape { method: Some(_), id: None } => None,
+            MessageShape { method: Some(_), id: Some(_) } => {
                 self.asked = self.asked.saturating_add(1);
                 serde_json::from_slice(line).ok().filter(|_| self.asked <= MOST_ASKED)
             }
             // Whoever waits for it is told at once.
-            Shape { method: None, id: Some(id) } => Some(serde_json::from_slice(line).unwrap_or_else(|e| {
-                let message = format!("the server's answer is no message of MCP: {e}");
-                ServerJsonRpcMessage::error(ErrorData::internal_error(message, None), Some(id))
-            })),
-            Shape { method: None, id: None } => {
+            MessageShape { method: None, id: Some(id) } => {
+                Some(serde_json::from_slice(line).unwrap_or_else(|e| {
+                    let message = format!("the server's answer is no message of MCP: {e}");
+                    ServerJsonRpcMessage::error(ErrorData::internal_error(message, None), Some(id))
+                }))
+            }
+            MessageShape { method: None, id: None } => {
                 self.note(line);
                 None
             }
@@ -115,12 +122,12 @@ impl Transport<RoleClient> for Pipe {
             // A flood of lines that are passed over would keep everyone else waiting, timeouts included.
             tokio::task::coop::consume_budget().await;
             match self.output.next().await {
-                Some(Line::Whole(line)) => {
+                Some(ReadLine::Whole(line)) => {
                     if let Some(message) = self.read(&line) {
                         return Some(message);
                     }
                 }
-                Some(Line::TooLong) => {
+                Some(ReadLine::TooLong) => {
                     self.heard.lock().unwrap_or_else(PoisonError::into_inner).overlong = true;
                     break;
                 }

@@ -9,17 +9,17 @@ use serde::de::{Deserialize, Deserializer, SeqAccess, Visitor};
 use super::Str;
 
 #[derive(Default)]
-pub(crate) struct Content<'a>(pub Cow<'a, str>);
+pub(crate) struct TextContent<'a>(pub Cow<'a, str>);
 
 #[derive(serde::Deserialize)]
-struct Part<'a> {
+struct ContentPart<'a> {
     #[serde(rename = "type", borrow)]
     kind: Str<'a>,
     #[serde(borrow, default)]
     text: Option<Str<'a>>,
 }
 
-impl<'de: 'a, 'a> Deserialize<'de> for Content<'a> {
+impl<'de: 'a, 'a> Deserialize<'de> for TextContent<'a> {
     fn deserialize<D: Deserializer<'de>>(d: D) -> Result<Self, D::Error> {
         d.deserialize_any(ContentVisitor)
     }
@@ -28,32 +28,32 @@ impl<'de: 'a, 'a> Deserialize<'de> for Content<'a> {
 struct ContentVisitor;
 
 impl<'de> Visitor<'de> for ContentVisitor {
-    type Value = Content<'de>;
+    type Value = TextContent<'de>;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("a string or a list of parts")
     }
 
     fn visit_borrowed_str<E>(self, text: &'de str) -> Result<Self::Value, E> {
-        Ok(Content(Cow::Borrowed(text)))
+        Ok(TextContent(Cow::Borrowed(text)))
     }
 
     fn visit_str<E>(self, text: &str) -> Result<Self::Value, E> {
-        Ok(Content(Cow::Owned(text.to_owned())))
+        Ok(TextContent(Cow::Owned(text.to_owned())))
     }
 
     fn visit_unit<E>(self) -> Result<Self::Value, E> {
-        Ok(Content::default())
+        Ok(TextContent::default())
     }
 
     fn visit_seq<A: SeqAccess<'de>>(self, mut parts: A) -> Result<Self::Value, A::Error> {
         let mut text = String::new();
-        while let Some(part) = parts.next_element::<Part<'de>>()? {
+        while let Some(part) = parts.next_element::<ContentPart<'de>>()? {
             if let (true, Some(Str(t))) = (part.kind.0 == "text", part.text) {
                 text.push_str(&t);
             }
         }
-        Ok(Content(Cow::Owned(text)))
+        Ok(TextContent(Cow::Owned(text)))
     }
 }
 
@@ -63,7 +63,7 @@ mod tests {
 
     #[test]
     fn text_is_read_from_a_string_and_from_parts_and_reasoning_from_neither() {
-        let read = |json| serde_json::from_str::<Content>(json).map(|c| c.0.into_owned());
+        let read = |json| serde_json::from_str::<TextContent>(json).map(|c| c.0.into_owned());
         assert_eq!(read(r#""a""#).unwrap(), "a");
         assert_eq!(read(r#""a\nb""#).unwrap(), "a\nb");
         assert_eq!(read("null").unwrap(), "");

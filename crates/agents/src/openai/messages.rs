@@ -9,7 +9,7 @@ use serde::{Serialize, Serializer};
 use serde_json::value::RawValue;
 
 use crate::agent::{Picture, RawToolCall, RawToolResult, Spoken};
-use crate::http::tools::{Offer, object, plain};
+use crate::http::tools::{OfferedTool, object, plain};
 
 /// The longest name of a tool that the API takes.
 const MAX_NAME: usize = 64;
@@ -23,7 +23,7 @@ impl Serialize for Messages<'_> {
     fn serialize<S: Serializer>(&self, s: S) -> Result<S::Ok, S::Error> {
         let mut list = s.serialize_seq(None)?;
         if let Some(system) = &self.system {
-            list.serialize_element(&Message::said("system", Some(Content::Text(system))))?;
+            list.serialize_element(&ChatMessage::said("system", Some(ChatContent::Text(system))))?;
         }
         for spoken in self.rest {
             match spoken.from {
@@ -43,63 +43,66 @@ impl Serialize for Messages<'_> {
 }
 
 #[derive(Serialize)]
-struct Message<'a> {
+struct ChatMessage<'a> {
     role: &'static str,
     /// Null beside calls without a word.
-    content: Option<Content<'a>>,
+    content: Option<ChatContent<'a>>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    tool_calls: Vec<Tool<'a, Function<'a>>>,
+    tool_calls: Vec<ChatTool<'a, Function<'a>>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     tool_call_id: Option<&'a str>,
 }
 
-impl<'a> Message<'a> {
-    const fn said(role: &'static str, content: Option<Content<'a>>) -> Self {
+impl<'a> ChatMessage<'a> {
+    const fn said(role: &'static str, content: Option<ChatContent<'a>>) -> Self {
         Self { role, content, tool_calls: Vec::new(), tool_call_id: None }
     }
 }
 
-enum Content<'a> {
+enum ChatContent<'a> {
     Text(&'a str),
     Parts { text: &'a str, images: &'a [Picture] },
 }
 
-fn assistant(spoken: &Spoken) -> Message<'_> {
+fn assistant(spoken: &Spoken) -> ChatMessage<'_> {
     let is_said = spoken.calls.is_empty() || !spoken.text.is_empty();
     let tool_calls = spoken.calls.iter().map(wished).collect();
-    let content = is_said.then_some(Content::Text(&spoken.text));
-    Message { tool_calls, ..Message::said("assistant", content) }
+    let content = is_said.then_some(ChatContent::Text(&spoken.text));
+    ChatMessage { tool_calls, ..ChatMessage::said("assistant", content) }
 }
 
-fn wished(wish: &RawToolCall) -> Tool<'_, Function<'_>> {
+fn wished(wish: &RawToolCall) -> ChatTool<'_, Function<'_>> {
     let function = Function { name: plain(&wish.name, MAX_NAME), arguments: object(&wish.args) };
-    Tool { id: Some(&wish.id), kind: "function", function }
+    ChatTool { id: Some(&wish.id), kind: "function", function }
 }
 
-fn told(result: &RawToolResult) -> Message<'_> {
-    Message { tool_call_id: Some(&result.call), ..Message::said("tool", Some(Content::Text(&result.text))) }
+fn told(result: &RawToolResult) -> ChatMessage<'_> {
+    ChatMessage {
+        tool_call_id: Some(&result.call),
+        ..ChatMessage::said("tool", Some(ChatContent::Text(&result.text)))
+    }
 }
 
 /// None if the results before it are all there is.
-fn user(spoken: &Spoken) -> Option<Message<'_>> {
+fn user(spoken: &Spoken) -> Option<ChatMessage<'_>> {
     let content = if !spoken.images.is_empty() {
-        Content::Parts { text: &spoken.text, images: &spoken.images }
+        ChatContent::Parts { text: &spoken.text, images: &spoken.images }
     } else if spoken.results.is_empty() || !spoken.text.is_empty() {
-        Content::Text(&spoken.text)
+        ChatContent::Text(&spoken.text)
     } else {
         return None;
     };
-    Some(Message::said("user", Some(content)))
+    Some(ChatMessage::said("user", Some(content)))
 }
 
-impl Serialize for Content<'_> {
+impl Serialize for ChatContent<'_> {
     fn serialize<S: Serializer>(&self, s: S) -> Result<S::Ok, S::Error> {
         match self {
             Self::Text(text) => s.serialize_str(text),
             Self::Parts { text, images } => {
                 let words = Some(*text).filter(|text| !text.is_empty());
-                let words = words.map(|text| Part::Text { text });
-                let image = |image| Part::ImageUrl { image_url: Shown { url: DataUrl(image) } };
+                let words = words.map(|text| ChatPart::Text { text });
+                let image = |image| ChatPart::ImageUrl { image_url: ImageUrl { url: DataUrl(image) } };
                 s.collect_seq(words.into_iter().chain(images.iter().map(image)))
             }
         }
@@ -108,13 +111,13 @@ impl Serialize for Content<'_> {
 
 #[derive(Serialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
-enum Part<'a> {
+enum ChatPart<'a> {
     Text { text: &'a str },
-    ImageUrl { image_url: Shown<'a> },
+    ImageUrl { image_url: ImageUrl<'a> },
 }
 
 #[derive(Serialize)]
-struct Shown<'a> {
+struct ImageUrl<'a> {
     url: DataUrl<'a>,
 }
 
@@ -129,7 +132,7 @@ impl Serialize for DataUrl<'_> {
 
 /// A tool on offer, or a call of one.
 #[derive(Serialize)]
-pub(super) struct Tool<'a, F> {
+pub(super) struct ChatTool<'a, F> {
     #[serde(skip_serializing_if = "Option::is_none")]
     id: Option<&'a str>,
     #[serde(rename = "type")]
@@ -150,8 +153,8 @@ pub(super) struct Declared<'a> {
     parameters: &'a RawValue,
 }
 
-pub(super) fn declared<'a>(offers: Vec<Offer<'a>>) -> Vec<Tool<'a, Declared<'a>>> {
-    let declare = |offer: Offer<'a>| Tool {
+pub(super) fn declared<'a>(offers: Vec<OfferedTool<'a>>) -> Vec<ChatTool<'a, Declared<'a>>> {
+    let declare = |offer: OfferedTool<'a>| ChatTool {
         id: None,
         kind: "function",
         function: Declared { name: offer.name, description: offer.description, parameters: offer.schema },

@@ -20,15 +20,15 @@ fn dialect() -> OpenAi {
     }
 }
 
-fn read_texts(events: &[&str]) -> Result<Partial, Broken> {
-    let mut partial = Partial::default();
+fn read_texts(events: &[&str]) -> Result<PartialReply, Broken> {
+    let mut partial = PartialReply::default();
     for event in events {
         dialect().event(event.as_bytes(), &mut partial)?;
     }
     Ok(partial)
 }
 
-fn read(events: &[Value]) -> Result<Partial, Broken> {
+fn read(events: &[Value]) -> Result<PartialReply, Broken> {
     let texts: Vec<String> = events.iter().map(Value::to_string).collect();
     read_texts(&texts.iter().map(String::as_str).collect::<Vec<_>>())
 }
@@ -212,7 +212,7 @@ fn a_whole_reply_says_what_was_read_from_a_cache_and_its_prompt_counts_it_too() 
             "prompt_tokens_details": details}})
     };
     let read = |details: Value| {
-        let mut partial = Partial::default();
+        let mut partial = PartialReply::default();
         dialect().whole(usage(details).to_string().as_bytes(), &mut partial).unwrap();
         partial.usage
     };

@@ -10,10 +10,10 @@ use std::time::Duration;
 use futures_util::future::BoxFuture;
 use gadfly_agents::{
     Agent, AgentServices, AgentSpec, Call, CallError, CallReply, Command, Edit, Exit, Files, Finished,
-    FolderFiles, Input, LaunchError, Launcher, Link, Peak, Progress, Sandbox, Spoken, Talk, build,
+    FolderFiles, LaunchError, Launcher, Link, Peak, Progress, Sandbox, Spoken, StdinSource, Talk, build,
 };
 use gadfly_engine::{Guard, Observation, Role, Speaker};
-use gadfly_testbed::acp::{Script, serve};
+use gadfly_testbed::acp::{AcpScript, serve};
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::sync::{mpsc, oneshot};
 use tokio_util::sync::CancellationToken;
@@ -269,7 +269,7 @@ impl Launcher for Launches {
     fn talk(
         &self,
         command: Command,
-        _input: Input,
+        _input: StdinSource,
         cancel: CancellationToken,
     ) -> BoxFuture<'_, Result<Talk, LaunchError>> {
         Box::pin(async move {
@@ -310,7 +310,7 @@ type Started =
     (Box<dyn AsyncWrite + Send + Unpin>, Box<dyn AsyncRead + Send + Unpin>, BoxFuture<'static, Exit>);
 
 fn in_process(command: &Command) -> Started {
-    let script = Script::parse(command.args.iter().cloned()).unwrap();
+    let script = AcpScript::parse(command.args.iter().cloned()).unwrap();
     let (to_agent, input) = tokio::io::duplex(64 * 1024);
     let (output, from_agent) = tokio::io::duplex(64 * 1024);
     let running = async move { Exit::Code(serve(script, input, output).await) };

@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
-use gadfly_agents::{Command, Exit, Finished, Input, LaunchError, Launcher, Peak, Talk};
+use gadfly_agents::{Command, Exit, Finished, LaunchError, Launcher, Peak, StdinSource, Talk};
 use gadfly_testbed::{acp, cli};
 use tokio::io::{AsyncReadExt, AsyncWriteExt, DuplexStream};
 use tokio_util::sync::CancellationToken;
@@ -70,7 +70,7 @@ impl Launcher for Plain {
     fn talk(
         &self,
         command: Command,
-        input: Input,
+        input: StdinSource,
         cancel: CancellationToken,
     ) -> BoxFuture<'_, Result<Talk, LaunchError>> {
         Box::pin(async move {
@@ -92,7 +92,7 @@ impl Launcher for Plain {
                 };
                 Ok(Finished { exit, stdout: Vec::new(), stderr, peak: Peak::default(), beside: None })
             });
-            let input = (input == Input::Open).then(|| Box::new(to_program) as Box<_>);
+            let input = (input == StdinSource::Open).then(|| Box::new(to_program) as Box<_>);
             Ok(Talk { input, output: Box::new(output), end: end.map(|ended| ended.unwrap()).boxed() })
         })
     }
@@ -101,8 +101,8 @@ impl Launcher for Plain {
 type Running = BoxFuture<'static, (Exit, Vec<u8>)>;
 
 fn fake_cli(command: Command, stdout: DuplexStream) -> Running {
-    let (script, flags) = cli::Script::parse(command.args).unwrap();
-    let asked = cli::Asked {
+    let (script, flags) = cli::CliScript::parse(command.args).unwrap();
+    let asked = cli::ProgramInvocation {
         flags,
         env: command.env.into_iter().collect(),
         brief: String::from_utf8(command.stdin).unwrap(),
@@ -115,7 +115,7 @@ fn fake_cli(command: Command, stdout: DuplexStream) -> Running {
 }
 
 fn acp_agent(command: Command, stdin: DuplexStream, stdout: DuplexStream) -> Running {
-    let script = acp::Script::parse(command.args).unwrap();
+    let script = acp::AcpScript::parse(command.args).unwrap();
     Box::pin(async move { (Exit::Code(acp::serve(script, stdin, stdout).await), Vec::new()) })
 }
 

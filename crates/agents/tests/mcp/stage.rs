@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use futures_util::future::BoxFuture;
 use gadfly_agents::{
-    Command, Exit, Finished, Input, LaunchError, Launcher, McpSaid, McpServers, McpSpec, Peak, Talk,
+    Command, Exit, Finished, LaunchError, Launcher, McpSaid, McpServers, McpSpec, Peak, StdinSource, Talk,
 };
 use gadfly_testbed::mcp::serve;
 use tokio::io::{AsyncRead, AsyncWrite};
@@ -83,7 +83,7 @@ impl Launcher for Launches {
     fn talk(
         &self,
         command: Command,
-        _input: Input,
+        _input: StdinSource,
         cancel: CancellationToken,
     ) -> BoxFuture<'_, Result<Talk, LaunchError>> {
         Box::pin(async move {

@@ -11,8 +11,8 @@ use std::time::Duration;
 use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
 use gadfly_agents::{
-    AgentServices, AgentSpec, Call, CallError, CallReply, Command, Exit, Files, Finished, Input, LaunchError,
-    Launcher, Link, Peak, ProcessSpec, Progress, Spoken, Talk, build,
+    AgentServices, AgentSpec, Call, CallError, CallReply, Command, Exit, Files, Finished, LaunchError,
+    Launcher, Link, Peak, ProcessSpec, Progress, Spoken, StdinSource, Talk, build,
 };
 use gadfly_engine::goal::StepEnd;
 use gadfly_engine::{Observation, Role, Speaker, Usage};
@@ -182,10 +182,10 @@ impl Launcher for FromMemory {
     fn talk(
         &self,
         command: Command,
-        input: Input,
+        input: StdinSource,
         _: CancellationToken,
     ) -> BoxFuture<'_, Result<Talk, LaunchError>> {
-        assert_eq!(input, Input::Given);
+        assert_eq!(input, StdinSource::Given);
         self.commands.lock().unwrap().push(command);
         let Played { stream, exit } = self.plays.lock().unwrap().pop_front().expect("started once too often");
         let finished =
@@ -207,7 +207,7 @@ impl Launcher for Starting {
     fn talk(
         &self,
         command: Command,
-        _: Input,
+        _: StdinSource,
         cancel: CancellationToken,
     ) -> BoxFuture<'_, Result<Talk, LaunchError>> {
         async move {

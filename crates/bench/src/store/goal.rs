@@ -6,7 +6,7 @@ use gadfly_engine::{Digest, Input, Outcome, Step};
 
 use super::telling::{Telling, prose, step};
 
-type Records = Box<dyn Iterator<Item = (Input, Step)>>;
+type GoalRecords = Box<dyn Iterator<Item = (Input, Step)>>;
 
 /// The critic looks after so many steps.
 const INTERVAL: u32 = 5;
@@ -14,7 +14,7 @@ const INTERVAL: u32 = 5;
 const PER_STEP: u32 = 3;
 
 /// A goal that was reached after `steps` steps.
-pub(super) fn reached(n: u32, steps: u32) -> Records {
+pub(super) fn reached(n: u32, steps: u32) -> GoalRecords {
     let end = move |telling: &mut Telling| {
         let (input, charged) = telling.answered("writer", prose("claim", n, 2));
         let claimed = EventKind::Claimed { by: Claimant::Worker, rationale: "the tests pass".into() };
@@ -26,11 +26,15 @@ pub(super) fn reached(n: u32, steps: u32) -> Records {
 }
 
 /// A goal of so many records that nobody drives now.
-pub(super) fn long(n: u32, records: u32) -> Records {
+pub(super) fn long(n: u32, records: u32) -> GoalRecords {
     told(n, records.saturating_sub(1), None::<fn(&mut Telling) -> (Input, Step)>)
 }
 
-fn told(n: u32, records: u32, end: Option<impl FnOnce(&mut Telling) -> (Input, Step) + 'static>) -> Records {
+fn told(
+    n: u32,
+    records: u32,
+    end: Option<impl FnOnce(&mut Telling) -> (Input, Step) + 'static>,
+) -> GoalRecords {
     let mut telling = Telling::new(n);
     let title = format!("Make test suite {n} green");
     let goal = Digest::of(title.as_bytes());

@@ -11,22 +11,22 @@ use gadfly_engine::{
 
 use super::telling::{Telling, prose, step};
 
-type Records = Box<dyn Iterator<Item = (Input, Step)>>;
+type RoundRecords = Box<dyn Iterator<Item = (Input, Step)>>;
 
-pub(super) fn approved(n: u32, rounds: u32) -> Records {
+pub(super) fn approved(n: u32, rounds: u32) -> RoundRecords {
     told(n, rounds, move |_, draft| {
         step(vec![], Some(Outcome::Approved { draft, overruled: false, notes: vec![] }))
     })
 }
 
-pub(super) fn halted(n: u32, rounds: u32) -> Records {
+pub(super) fn halted(n: u32, rounds: u32) -> RoundRecords {
     told(n, rounds, |open, draft| {
         step(vec![], Some(Outcome::Halted { reason: Halt::Cap, draft: Some(draft), open }))
     })
 }
 
 /// It waits for a person.
-pub(super) fn asking(n: u32) -> Records {
+pub(super) fn asking(n: u32) -> RoundRecords {
     told(n, 2, |_, _| {
         let id = EffectId { node: NodePath::root(), n: 900 };
         let question = Question {
@@ -52,12 +52,12 @@ pub(super) fn asking(n: u32) -> Records {
 }
 
 /// It goes on and on, and nobody drives it now.
-pub(super) fn long(n: u32, rounds: u32) -> Records {
+pub(super) fn long(n: u32, rounds: u32) -> RoundRecords {
     told(n, rounds, |_, _| step(vec![], None))
 }
 
 /// The first record, three per round, and with the last review how it ends.
-fn told(n: u32, rounds: u32, end: impl Fn(Vec<String>, Digest) -> Step + 'static) -> Records {
+fn told(n: u32, rounds: u32, end: impl Fn(Vec<String>, Digest) -> Step + 'static) -> RoundRecords {
     let mut telling = Telling::new(n);
     let title = format!("Section {n} of the paper");
     let settings = serde_json::json!({

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Amount, FULL, Level, Rate, Row, Table};
+use super::{Amount, DeductionRow, DeductionTable, FULL, Level, Rate};
 use crate::finding::Finding;
 
 /// A row applied so many times.
@@ -18,7 +18,7 @@ pub struct Deduction {
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Kind {
+pub enum ScoreKind {
     /// The engine's sum.
     Computed,
     /// The critic's number, because the rubric has no table of deductions.
@@ -28,13 +28,13 @@ pub enum Kind {
 /// A score with its arithmetic.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Sheet {
-    pub kind: Kind,
+    pub kind: ScoreKind,
     /// From 0 to 100.
     pub score: u32,
     /// Before the floor at 0, with its fraction.
     pub unfloored: Amount,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub lines: Vec<Line>,
+    pub lines: Vec<DeductionLine>,
     /// The number the critic stated.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stated: Option<Amount>,
@@ -45,7 +45,7 @@ pub struct Sheet {
 
 /// What one row took off.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
-pub struct Line {
+pub struct DeductionLine {
     pub row: String,
     pub times: u32,
     pub each: Amount,
@@ -74,7 +74,7 @@ pub fn deductions(findings: &[Finding]) -> Vec<Deduction> {
 /// The score: 100 minus what the rows take off. Deductions of one row, from whatever part of a review,
 /// are united before its maximum applies.
 pub fn tally(
-    table: &Table,
+    table: &DeductionTable,
     level: Level,
     deductions: &[Deduction],
     stated: Option<Amount>,
@@ -100,7 +100,7 @@ pub fn tally(
     }
     let score = left.as_score();
     Ok(Sheet {
-        kind: Kind::Computed,
+        kind: ScoreKind::Computed,
         score,
         unfloored: left,
         lines,
@@ -112,7 +112,7 @@ pub fn tally(
 /// The critic's own number counts where the rubric has no table.
 pub fn stated(number: Amount) -> Sheet {
     Sheet {
-        kind: Kind::Stated,
+        kind: ScoreKind::Stated,
         score: number.as_score(),
         unfloored: number,
         lines: Vec::new(),
@@ -121,7 +121,7 @@ pub fn stated(number: Amount) -> Sheet {
     }
 }
 
-fn line(left: Amount, row: &Row, rate: Rate, times: u32, level: Level) -> Line {
+fn line(left: Amount, row: &DeductionRow, rate: Rate, times: u32, level: Level) -> DeductionLine {
     let counted = if rate.repeats { times } else { 1 };
     let sum = rate.each.times(counted);
     let subtracted = rate.max.map_or(sum, |max| sum.min(max));
@@ -141,16 +141,16 @@ fn line(left: Amount, row: &Row, rate: Rate, times: u32, level: Level) -> Line {
         format!("{left} − {amount} ({text}{rule}) = {after}")
     };
     let capped = subtracted < sum || times > counted;
-    Line { row: row.id.clone(), times, each: rate.each, subtracted, capped, shown }
+    DeductionLine { row: row.id.clone(), times, each: rate.each, subtracted, capped, shown }
 }
 
 impl Sheet {
     /// The arithmetic, line by line, down to the score.
     pub fn shown(&self) -> Vec<String> {
         let mut shown = match self.kind {
-            Kind::Computed if self.lines.is_empty() => vec![format!("{FULL}, nothing deducted")],
-            Kind::Computed => self.lines.iter().map(|line| line.shown.clone()).collect(),
-            Kind::Stated => {
+            ScoreKind::Computed if self.lines.is_empty() => vec![format!("{FULL}, nothing deducted")],
+            ScoreKind::Computed => self.lines.iter().map(|line| line.shown.clone()).collect(),
+            ScoreKind::Stated => {
                 vec![format!("{} as the critic stated it: the rubric has no table", self.unfloored)]
             }
         };

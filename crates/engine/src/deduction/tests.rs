@@ -9,16 +9,16 @@ fn points(n: u32) -> Amount {
     Amount::whole(n)
 }
 
-fn row(id: &str, points: Points) -> Row {
-    Row { id: id.into(), category: None, text: id.replace('-', " "), points, at: BTreeMap::new() }
+fn row(id: &str, points: Points) -> DeductionRow {
+    DeductionRow { id: id.into(), category: None, text: id.replace('-', " "), points, at: BTreeMap::new() }
 }
 
 fn per(each: u32, max: Option<u32>) -> Points {
     Points::Per { each: points(each), unit: None, max: max.map(points) }
 }
 
-fn table() -> Table {
-    Table {
+fn table() -> DeductionTable {
+    DeductionTable {
         rows: vec![
             row("does-not-compile", Points::Flat(points(20))),
             row("missing-citation", per(10, Some(30))),
@@ -27,7 +27,7 @@ fn table() -> Table {
             row("weak-check", Points::Gravity(Gravity::Major)),
             row("typo", Points::Gravity(Gravity::Minor)),
         ],
-        ..Table::default()
+        ..DeductionTable::default()
     }
 }
 
@@ -61,7 +61,7 @@ fn every_form_of_a_row_takes_off_what_it_says() {
     for (list, score, unfloored) in cases {
         let sheet = sheet(list);
         assert_eq!((sheet.score, sheet.unfloored.to_string().as_str()), (score, unfloored), "{list:?}");
-        assert_eq!(sheet.kind, Kind::Computed);
+        assert_eq!(sheet.kind, ScoreKind::Computed);
     }
 }
 
@@ -109,7 +109,7 @@ fn a_stated_number_is_set_beside_the_sum_and_never_replaces_it() {
     let floored = tally(&table(), Level::High, &applied(&[("design-flaw", 5)]), Some(points(0))).unwrap();
     assert_eq!(floored.difference, None, "a critic states the floored number");
     let only = stated(points(84));
-    assert_eq!((only.kind, only.score), (Kind::Stated, 84));
+    assert_eq!((only.kind, only.score), (ScoreKind::Stated, 84));
 }
 
 #[test]
@@ -121,9 +121,9 @@ fn a_row_the_table_does_not_have_is_an_error_and_not_a_gift() {
 #[test]
 fn fractions_are_exact_and_never_lift_a_score_over_the_line() {
     let half = Amount::parse("2.5").unwrap();
-    let table = Table {
+    let table = DeductionTable {
         rows: vec![row("loose", Points::Per { each: half, unit: None, max: None })],
-        ..Table::default()
+        ..DeductionTable::default()
     };
     let score = |times| tally(&table, Level::High, &applied(&[("loose", times)]), None).unwrap();
     assert_eq!(score(8).score, 80);
@@ -139,10 +139,10 @@ fn a_rubrics_scale_decides_what_a_row_costs_at_a_severity() {
         (Level::Medium, None),
         (Level::Maximum, Some(Points::Flat(points(15)))),
     ]);
-    let table = Table {
+    let table = DeductionTable {
         rows: vec![citation, row("bibtex-entry", per(5, Some(15)))],
         scale: BTreeMap::from([(Level::Low, 50), (Level::Maximum, 150)]),
-        ..Table::default()
+        ..DeductionTable::default()
     };
     let score = |level, list: &[(&str, u32)]| tally(&table, level, &applied(list), None).unwrap().score;
     let cases = [
@@ -165,7 +165,7 @@ fn a_rubrics_scale_decides_what_a_row_costs_at_a_severity() {
 
 #[test]
 fn configured_gravities_count_instead_of_the_usual_ones() {
-    let table = Table {
+    let table = DeductionTable {
         gravities: Gravities { critical: points(40), major: points(5), minor: points(1) },
         ..table()
     };
@@ -245,16 +245,16 @@ fn every_phase_has_its_severity_and_tolerates_its_spellings() {
 
 #[test]
 fn an_unusable_table_names_every_reason() {
-    let table = Table {
+    let table = DeductionTable {
         rows: vec![
             row("a", Points::Flat(points(0))),
             row("a", per(10, Some(5))),
             row("", Points::Flat(points(1))),
         ],
-        ..Table::default()
+        ..DeductionTable::default()
     };
     assert_eq!(table.problems().len(), 4);
-    assert_eq!(Table::default().problems(), ["the table of deductions has no rows"]);
+    assert_eq!(DeductionTable::default().problems(), ["the table of deductions has no rows"]);
     assert_eq!(self::table().problems(), Vec::<String>::new());
 }
 
@@ -281,7 +281,7 @@ fn a_table_is_stored_and_read_back_as_it_was() {
     table.rows[0].at = BTreeMap::from([(Level::MediumHigh, None), (Level::High, Some(per(1, None)))]);
     table.scale = BTreeMap::from([(Level::Low, 50)]);
     let stored = serde_json::to_string(&table).unwrap();
-    assert_eq!(serde_json::from_str::<Table>(&stored).unwrap(), table);
+    assert_eq!(serde_json::from_str::<DeductionTable>(&stored).unwrap(), table);
 }
 
 #[test]

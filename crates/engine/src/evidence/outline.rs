@@ -15,18 +15,18 @@ const SHOWN: usize = 4;
 /// The named parts of one text, each with the line it begins on.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Outline {
-    parts: Vec<Part>,
+    parts: Vec<OutlinePart>,
     /// From this line on the innermost part is that one, or none. Sorted by line.
     turns: Vec<(u32, Option<usize>)>,
 }
 
 #[derive(Clone, PartialEq, Eq, Debug)]
-struct Part {
+struct OutlinePart {
     name: String,
     inside: Option<usize>,
 }
 
-enum Kind {
+enum TextKind {
     Prose,
     Code,
     Settings,
@@ -37,10 +37,10 @@ impl Outline {
     pub fn of(path: &str, text: &str) -> Self {
         let mut growing = Growing::default();
         match kind(path, text) {
-            Kind::Prose => prose(text, &mut growing),
-            Kind::Code => code(text, &mut growing),
-            Kind::Settings => settings(text, &mut growing),
-            Kind::Data => {}
+            TextKind::Prose => prose(text, &mut growing),
+            TextKind::Code => code(text, &mut growing),
+            TextKind::Settings => settings(text, &mut growing),
+            TextKind::Data => {}
         }
         growing.outline
     }
@@ -84,7 +84,7 @@ impl Growing {
         let name: String = one_line(name).chars().take(NAME).collect();
         let inside = self.open.last().map(|(_, part)| *part);
         self.open.push((depth, self.outline.parts.len()));
-        self.outline.parts.push(Part { name, inside });
+        self.outline.parts.push(OutlinePart { name, inside });
     }
 
     /// From this line on, what is open now is what a line stands in.
@@ -96,17 +96,17 @@ impl Growing {
     }
 }
 
-fn kind(path: &str, text: &str) -> Kind {
+fn kind(path: &str, text: &str) -> TextKind {
     let path = normal(path);
     let file = path.rsplit('/').next().unwrap_or_default();
     let ending = file.rsplit_once('.').map_or("", |(_, ending)| ending).to_lowercase();
     match ending.as_str() {
-        "md" | "markdown" | "mdx" | "rst" | "txt" | "adoc" | "tex" | "qmd" | "rmd" => Kind::Prose,
-        "toml" | "ini" | "cfg" | "conf" => Kind::Settings,
+        "md" | "markdown" | "mdx" | "rst" | "txt" | "adoc" | "tex" | "qmd" | "rmd" => TextKind::Prose,
+        "toml" | "ini" | "cfg" | "conf" => TextKind::Settings,
         "json" | "jsonl" | "yaml" | "yml" | "html" | "htm" | "css" | "scss" | "csv" | "tsv" | "lock"
-        | "svg" | "xml" => Kind::Data,
-        "" if looks_like_prose(text) => Kind::Prose,
-        _ => Kind::Code,
+        | "svg" | "xml" => TextKind::Data,
+        "" if looks_like_prose(text) => TextKind::Prose,
+        _ => TextKind::Code,
     }
 }
 
@@ -234,8 +234,8 @@ fn code(text: &str, growing: &mut Growing) {
         growing.close(depth);
         header = None;
         match definition(line) {
-            Some(definition::Found::Whole(name)) => growing.begin(depth, name),
-            Some(definition::Found::IfBraceFollows(name)) => header = Some((from, depth, name)),
+            Some(definition::FoundName::Whole(name)) => growing.begin(depth, name),
+            Some(definition::FoundName::IfBraceFollows(name)) => header = Some((from, depth, name)),
             None => {}
         }
         growing.turn(from);

@@ -4,7 +4,7 @@
 use std::collections::HashMap;
 
 use super::MATCHED;
-use super::traits::{Traits, View};
+use super::traits::{ArtifactView, Traits};
 use crate::digest::Digest;
 use crate::finding::Finding;
 
@@ -18,7 +18,7 @@ pub(super) struct Merged {
 type Drawer = (String, Option<String>);
 
 /// Takes duplicates out. What stays has the highest severity of them and whatever it did not say itself.
-pub(super) fn merge(findings: &mut Vec<Finding>, view: &mut View<'_>) -> Vec<Merged> {
+pub(super) fn merge(findings: &mut Vec<Finding>, view: &mut ArtifactView<'_>) -> Vec<Merged> {
     let mut kept: Vec<Finding> = Vec::with_capacity(findings.len());
     let mut merged = Vec::new();
     let mut word_for_word: HashMap<Digest, usize> = HashMap::new();

@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 
 use super::words::{Words, plain_words};
-use crate::corpus::{Corpus, Entry, normal};
+use crate::corpus::{Corpus, CorpusEntry, normal};
 use crate::digest::Digest;
 use crate::evidence::folded::{Folded, folded};
 use crate::evidence::outline::Outline;
@@ -83,14 +83,14 @@ fn innermost(within: &str) -> String {
 }
 
 /// The folded texts and outlines of one round's artifact, made as they are needed.
-pub(super) struct View<'a> {
+pub(super) struct ArtifactView<'a> {
     pub(super) corpus: &'a Corpus,
     folded: BTreeMap<&'a str, Folded>,
     outlines: BTreeMap<&'a str, Outline>,
     left: usize,
 }
 
-impl<'a> View<'a> {
+impl<'a> ArtifactView<'a> {
     pub(super) fn new(corpus: &'a Corpus) -> Self {
         Self { corpus, folded: BTreeMap::new(), outlines: BTreeMap::new(), left: SEARCHED }
     }
@@ -130,7 +130,7 @@ impl<'a> View<'a> {
     }
 
     /// What a finding's quote was in the artifact before.
-    pub(super) fn past(&mut self, today: &Traits, before: &mut View<'_>) -> Past {
+    pub(super) fn past(&mut self, today: &Traits, before: &mut ArtifactView<'_>) -> Past {
         if today.quote.is_empty() {
             return Past::default();
         }
@@ -185,9 +185,9 @@ impl<'a> View<'a> {
             return Gone { quote, ..Gone::default() };
         };
         match self.corpus.get(path) {
-            Some(Entry::Text(_)) => {}
-            Some(Entry::Opaque) => return Gone::default(),
-            Some(Entry::Deleted | Entry::Absent) => {
+            Some(CorpusEntry::Text(_)) => {}
+            Some(CorpusEntry::Opaque) => return Gone::default(),
+            Some(CorpusEntry::Deleted | CorpusEntry::Absent) => {
                 return Gone { file: true, within: true, quote: true, ..Gone::default() };
             }
             None => {

@@ -1,8 +1,8 @@
 //! What is judged: the pieces of an artifact, in order, as a critic is shown them.
 
-use crate::artifact::{Entry, Manifest};
+use crate::artifact::{ArtifactFile, Manifest};
 use crate::digest::Digest;
-use crate::review::{Seen, Unseen};
+use crate::review::{CoveredFile, Unseen};
 use crate::slice::{Slice, SliceStyle};
 use crate::text::Texts;
 use crate::tree::Tree;
@@ -16,9 +16,13 @@ pub struct Piece {
 
 impl Piece {
     /// How it stands in a review's coverage.
-    pub(super) fn seen(&self, subject: &Subject) -> Seen {
+    pub(super) fn seen(&self, subject: &Subject) -> CoveredFile {
         let whole = subject.pieces.iter().any(|p| p == self);
-        Seen { path: self.path.clone(), lines: self.slice.lines(), from: (!whole).then_some(self.slice.from) }
+        CoveredFile {
+            path: self.path.clone(),
+            lines: self.slice.lines(),
+            from: (!whole).then_some(self.slice.from),
+        }
     }
 }
 
@@ -43,13 +47,15 @@ impl Subject {
     }
 
     /// Files as they are, with line numbers.
-    pub fn of_files(files: &[Entry], texts: &Texts) -> Self {
+    pub fn of_files(files: &[ArtifactFile], texts: &Texts) -> Self {
         let manifest = Manifest::new(files.to_vec());
-        let (known, unknown): (Vec<&Entry>, Vec<&Entry>) =
+        let (known, unknown): (Vec<&ArtifactFile>, Vec<&ArtifactFile>) =
             manifest.entries().iter().partition(|e| texts.contains(&e.blob));
-        let piece =
-            |e: &Entry| Piece { path: e.path.clone(), slice: whole(e.blob, texts, SliceStyle::Numbered) };
-        let hidden = |e: &Entry| Unseen {
+        let piece = |e: &ArtifactFile| Piece {
+            path: e.path.clone(),
+            slice: whole(e.blob, texts, SliceStyle::Numbered),
+        };
+        let hidden = |e: &ArtifactFile| Unseen {
             what: e.path.clone(),
             because:
                 "it is no text, or too long, so no critic can be shown it; where that is as it should be, \

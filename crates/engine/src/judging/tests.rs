@@ -66,7 +66,7 @@ impl Judgement for Plain {
     }
 }
 
-fn read(reading: &Reading<'_>) -> Result<Plain, Unread> {
+fn read(reading: &UnreadReply<'_>) -> Result<Plain, Unread> {
     let mut plain = Plain::default();
     for line in reading.reply.lines() {
         let (word, rest) = line.split_once(' ').ok_or_else(|| Unread::new("no word"))?;
@@ -118,7 +118,7 @@ impl Sitting {
         }
     }
 
-    fn decide(&mut self, all: &[Heard<Plain>], cx: &mut Cx<'_>) {
+    fn decide(&mut self, all: &[SeatReview<Plain>], cx: &mut Cx<'_>) {
         let artifact = self.court.work.artifact();
         let passes = all.iter().flat_map(|h| &h.parts).all(|p| p.judgement.passes());
         let verdict = if passes { Verdict::Approved } else { Verdict::Rejected };

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use super::cx::FailedCall;
-use super::going_on::{self, Begun};
-use super::run::{Mode, Pending, Run};
+use super::going_on::{self, CallProgress};
+use super::run::{Pending, Run, RunMode};
 use crate::budget::{Account, Cap, CapScope, Money, Reservation, Shortage, Usage};
 use crate::digest::Digest;
 use crate::effect::{CallFailure, Class, Effect, EffectId, EffectKind, FailureKind, NodePath, Reply};
@@ -67,7 +67,7 @@ impl CallSpec {
     }
 }
 
-pub(super) struct Open {
+pub(super) struct OpenEffect {
     pub effect: Effect,
     /// None for everything that is not an agent's turn.
     pub call: Option<CallSpec>,
@@ -76,12 +76,12 @@ pub(super) struct Open {
     /// What it has told of its usage so far.
     pub used: Usage,
     /// What it has told of its work so far.
-    pub begun: Begun,
+    pub begun: CallProgress,
 }
 
-impl Open {
+impl OpenEffect {
     pub fn new(effect: Effect, call: Option<CallSpec>) -> Self {
-        Self { effect, call, cancelled: false, used: Usage::default(), begun: Begun::default() }
+        Self { effect, call, cancelled: false, used: Usage::default(), begun: CallProgress::default() }
     }
 
     /// It brings the result to the user: waited for, whatever else is called off.
@@ -91,7 +91,7 @@ impl Open {
 }
 
 /// Something that goes on when the run does.
-pub(super) enum Held {
+pub(super) enum HeldWork {
     Call {
         id: Option<EffectId>,
         node: NodePath,
@@ -102,7 +102,7 @@ pub(super) enum Held {
     GoOn {
         id: EffectId,
         call: CallSpec,
-        begun: Begun,
+        begun: CallProgress,
     },
     /// Something else a node asked for.
     Task {
@@ -122,7 +122,7 @@ pub(super) enum Held {
     Ending(Option<Outcome>),
 }
 
-impl Held {
+impl HeldWork {
     pub fn again(call: CallSpec, lost: &EffectId) -> Self {
         Self::Call { id: None, node: lost.node.clone(), call, repeats: Some(lost.clone()) }
     }
@@ -154,8 +154,8 @@ impl Run {
     pub fn request(&mut self, id: EffectId, call: CallSpec, repeats: Option<EffectId>) {
         let node = id.node.clone();
         let call = self.with_tools(&id, call);
-        if self.mode != Mode::Going || self.ending.is_some() {
-            self.held.push_back(Held::Call { id: Some(id), node, call, repeats });
+        if self.mode != RunMode::Going || self.ending.is_some() {
+            self.held.push_back(HeldWork::Call { id: Some(id), node, call, repeats });
             return;
         }
         let Some(card) = self.plan.agents.get(&call.agent).cloned() else {
@@ -164,7 +164,7 @@ impl Run {
                 message: format!("no agent `{}` in this run's plan", call.agent),
                 usage: Usage::default(),
             };
-            self.held.push_back(Held::Call { id: Some(id), node, call, repeats });
+            self.held.push_back(HeldWork::Call { id: Some(id), node, call, repeats });
             return self.end_with(Outcome::Failed { failure });
         };
         let accounts = Self::accounts(&node, Some(&call.agent));
@@ -180,7 +180,7 @@ impl Run {
         };
         if let Err(shortage) = self.ledger.reserve_keeping(&id, accounts, reserve, call.kept) {
             let is_last_words = call.kept == CapScope::MoneyOnly;
-            self.held.push_back(Held::Call { id: Some(id), node: node.clone(), call, repeats });
+            self.held.push_back(HeldWork::Call { id: Some(id), node: node.clone(), call, repeats });
             if is_last_words {
                 return self.end_with(Outcome::OutOfBudget { shortage });
             }
@@ -211,7 +211,7 @@ impl Run {
         let effect =
             Effect { id: id.clone(), class, time_ms, reserve, repeats, kind: EffectKind::Turn(turn) };
         self.step.effects.push(effect.clone());
-        let open = Open::new(effect, Some(call));
+        let open = OpenEffect::new(effect, Some(call));
         self.open.insert(id, Box::new(open));
     }
 
@@ -227,7 +227,8 @@ impl Run {
     /// Answered calls of this agent before this one, and those under way beside it.
     fn ordinal(&self, call: &CallSpec) -> u32 {
         let answered = self.replies.get(&(call.agent.clone(), call.role)).copied().unwrap_or(0);
-        let same = |o: &Open| o.call.as_ref().is_some_and(|c| c.agent == call.agent && c.role == call.role);
+        let same =
+            |o: &OpenEffect| o.call.as_ref().is_some_and(|c| c.agent == call.agent && c.role == call.role);
         let beside = self.open.values().filter(|o| same(o)).count();
         answered.saturating_add(u32::try_from(beside).unwrap_or(u32::MAX))
     }
@@ -294,7 +295,7 @@ impl Run {
     }
 
     /// Turns the reservation into what the reply says was used.
-    pub fn charge(&mut self, open: &Open, reply: &Reply) {
+    pub fn charge(&mut self, open: &OpenEffect, reply: &Reply) {
         let (Some(call), id) = (&open.call, &open.effect.id) else { return };
         let usage = match reply {
             Reply::Done(answer) => answer.usage,
@@ -341,14 +342,14 @@ impl Run {
     }
 
     /// Whether this is no more than what is held back for the call.
-    fn is_within(&self, open: &Open, usage: &Usage) -> bool {
+    fn is_within(&self, open: &OpenEffect, usage: &Usage) -> bool {
         let card = open.call.as_ref().and_then(|call| self.plan.agents.get(&call.agent));
         let cost = usage.cost_at(card.and_then(|card| card.price.as_ref()));
         usage.tokens() <= open.effect.reserve.tokens && cost <= open.effect.reserve.money
     }
 
     /// Keeps the reservation of a call without an answer as spent, and says so.
-    fn charge_unknown(&mut self, open: &Open) {
+    fn charge_unknown(&mut self, open: &OpenEffect) {
         let Effect { id, reserve, .. } = &open.effect;
         let card = open.call.as_ref().and_then(|call| self.plan.agents.get(&call.agent));
         let told = open.used.cost_at(card.and_then(|card| card.price.as_ref()));
@@ -373,7 +374,7 @@ impl Run {
     /// A call that failed for good: the second critic if there is one, else the run parks and the
     /// call is repeated when it is resumed. A critic's failure is never a verdict. A worker that did something until the
     /// bounds of its call were reached has not failed.
-    pub fn call_failed(&mut self, id: &EffectId, call: CallSpec, failure: CallFailure, begun: Begun) {
+    pub fn call_failed(&mut self, id: &EffectId, call: CallSpec, failure: CallFailure, begun: CallProgress) {
         let node = id.node.clone();
         if let Some(because) = going_on::cut_short(&failure).filter(|_| self.has_own_hands(&call)) {
             if call.own_failures {
@@ -394,7 +395,7 @@ impl Run {
     }
 
     /// What follows from a failed call if its node does not say otherwise.
-    pub fn give_up(&mut self, id: &EffectId, call: CallSpec, failure: CallFailure, begun: Begun) {
+    pub fn give_up(&mut self, id: &EffectId, call: CallSpec, failure: CallFailure, begun: CallProgress) {
         let (node, role) = (id.node.clone(), call.role);
         let accounts = Self::accounts(&node, Some(&call.agent));
         if failure.kind == FailureKind::Timeout
@@ -456,7 +457,7 @@ impl Run {
             return self.request(next, call, None);
         }
         let reason = format!("critic `{}`: {because}", call.agent);
-        self.held.push_back(Held::again(call, id));
+        self.held.push_back(HeldWork::again(call, id));
         self.end_with(Outcome::Unverified { reason, draft: None, unseen: Vec::new() });
     }
 
@@ -465,7 +466,8 @@ impl Run {
     pub fn take_up_lost(&mut self) {
         let agents = &self.plan.agents;
         let is_no_person = |call: &CallSpec| agents.get(&call.agent).is_some_and(|card| !card.person);
-        let is_lost = |o: &Open| o.effect.class != Class::Person || o.call.as_ref().is_some_and(is_no_person);
+        let is_lost =
+            |o: &OpenEffect| o.effect.class != Class::Person || o.call.as_ref().is_some_and(is_no_person);
         let lost: Vec<EffectId> =
             self.open.values().filter(|o| is_lost(o)).map(|o| o.effect.id.clone()).collect();
         for id in lost {
@@ -484,17 +486,17 @@ impl Run {
             let Some(call) = open.call else {
                 if let Some(dispatch) = dispatch.filter(|_| open.cancelled) {
                     self.hands_off(&dispatch);
-                } else if open.effect.class == Class::Acts && self.mode != Mode::Cancelling {
+                } else if open.effect.class == Class::Acts && self.mode != RunMode::Cancelling {
                     self.tool_lost(&id, open.effect.kind);
-                } else if self.mode != Mode::Cancelling && !open.cancelled {
+                } else if self.mode != RunMode::Cancelling && !open.cancelled {
                     let (node, kind) = (id.node.clone(), open.effect.kind);
-                    self.held.push_back(Held::Task { id: None, node, kind, repeats: Some(id) });
+                    self.held.push_back(HeldWork::Task { id: None, node, kind, repeats: Some(id) });
                 }
                 continue;
             };
             let (agent, role) = (call.agent.clone(), call.role);
             self.emit(&id.node.clone(), EventKind::CallLost { effect: id.clone(), agent, role });
-            if self.mode == Mode::Cancelling {
+            if self.mode == RunMode::Cancelling {
                 continue;
             }
             if let Some(dispatch) = dispatch.filter(|_| open.cancelled) {
@@ -510,15 +512,15 @@ impl Run {
     pub fn release_held(&mut self) {
         for held in std::mem::take(&mut self.held) {
             match held {
-                Held::Ending(ending) => self.ending = ending,
-                Held::Lost { id, kind } => self.tool_lost(&id, kind),
-                Held::GoOn { id, call, begun } => self.take_up(&id, call, &begun),
-                Held::Node(node) => self.tell(&node, |protocol, cx| protocol.resumed(cx)),
-                Held::Task { id, node, kind, repeats } => {
+                HeldWork::Ending(ending) => self.ending = ending,
+                HeldWork::Lost { id, kind } => self.tool_lost(&id, kind),
+                HeldWork::GoOn { id, call, begun } => self.take_up(&id, call, &begun),
+                HeldWork::Node(node) => self.tell(&node, |protocol, cx| protocol.resumed(cx)),
+                HeldWork::Task { id, node, kind, repeats } => {
                     let id = id.unwrap_or_else(|| self.next_id(&node));
                     self.request_task(id, kind, repeats);
                 }
-                Held::Call { id, node, call, repeats } => {
+                HeldWork::Call { id, node, call, repeats } => {
                     let id = id.unwrap_or_else(|| self.next_id(&node));
                     self.request(id, call, repeats);
                 }

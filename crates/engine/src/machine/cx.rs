@@ -1,7 +1,7 @@
 //! What a protocol can do. Permissions are not among its parameters: they follow from the role.
 
-use super::calls::{CallSpec, Held};
-use super::going_on::Begun;
+use super::calls::{CallSpec, HeldWork};
+use super::going_on::CallProgress;
 use super::run::{Pending, Run};
 use crate::brief::{self, ColdView};
 use crate::budget::{Account, CapScope, Limits, Reservation, Shortage, Spent};
@@ -41,7 +41,7 @@ pub struct FailedCall {
     pub effect: EffectId,
     pub failure: CallFailure,
     pub(super) call: CallSpec,
-    pub(super) begun: Begun,
+    pub(super) begun: CallProgress,
 }
 
 impl FailedCall {
@@ -227,7 +227,7 @@ impl Cx<'_> {
 
     /// This node's call of this role that is under way.
     pub fn at_work(&self, role: Role) -> Option<EffectId> {
-        let mine = |o: &super::calls::Open| {
+        let mine = |o: &super::calls::OpenEffect| {
             o.effect.id.node == *self.node && !o.cancelled && o.call.as_ref().is_some_and(|c| c.role == role)
         };
         self.run.open.values().find(|o| mine(o)).map(|o| o.effect.id.clone())
@@ -239,11 +239,11 @@ impl Cx<'_> {
         let node = self.node;
         let before = self.run.held.len();
         self.run.held.retain(
-            |held| !matches!(held, Held::Call { node: of, call, .. } if of == node && call.role == role),
+            |held| !matches!(held, HeldWork::Call { node: of, call, .. } if of == node && call.role == role),
         );
         let recalled = self.run.held.len() < before;
         if recalled {
-            self.run.held.push_back(Held::Node(node.clone()));
+            self.run.held.push_back(HeldWork::Node(node.clone()));
         }
         recalled
     }
@@ -253,7 +253,7 @@ impl Cx<'_> {
         let node = self.node;
         self.run.open.retain(|id, open| id.node != *node || !matches!(open.effect.kind, EffectKind::Ask(_)));
         self.run.held.retain(
-            |held| !matches!(held, Held::Task { node: of, kind: EffectKind::Ask(_), .. } if of == node),
+            |held| !matches!(held, HeldWork::Task { node: of, kind: EffectKind::Ask(_), .. } if of == node),
         );
     }
 
@@ -401,7 +401,7 @@ impl Cx<'_> {
 
     /// Parks the run; when it goes on the protocol is told with `resumed`.
     pub fn park(&mut self, outcome: Outcome) {
-        self.run.held.push_back(Held::Node(self.node.clone()));
+        self.run.held.push_back(HeldWork::Node(self.node.clone()));
         self.run.end_with(outcome);
     }
 
@@ -456,7 +456,7 @@ impl Cx<'_> {
     /// The worker's answer is no draft: the run parks as failed and the call is repeated on resume.
     pub fn unusable(&mut self, answered: AgentAnswer, failure: crate::effect::CallFailure) {
         let AgentAnswer { effect, call, .. } = answered;
-        self.run.call_failed(&effect, call, failure, Begun::default());
+        self.run.call_failed(&effect, call, failure, CallProgress::default());
     }
 
     /// The digest of the prompt as the agent got it.

@@ -6,7 +6,7 @@
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-use super::calls::{CallSpec, Held};
+use super::calls::{CallSpec, HeldWork};
 use super::run::Run;
 use crate::budget::CapScope;
 use crate::effect::{CallFailure, EffectId, FailureKind, Observation};
@@ -20,7 +20,7 @@ const LINE: usize = 400;
 
 /// What a worker has told of a call that is under way.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Begun {
+pub(super) struct CallProgress {
     /// It has told which conversation it is in.
     pub named: bool,
     pub steps: u32,
@@ -28,7 +28,7 @@ pub(super) struct Begun {
     last: VecDeque<(Option<String>, String)>,
 }
 
-impl Begun {
+impl CallProgress {
     pub fn hear(&mut self, observation: &Observation) {
         match observation {
             Observation::Session { .. } => self.named = true,
@@ -81,7 +81,7 @@ impl Run {
     }
 
     /// Holds a call without an answer until the run goes on.
-    pub fn hold(&mut self, id: &EffectId, call: CallSpec, begun: Begun) {
+    pub fn hold(&mut self, id: &EffectId, call: CallSpec, begun: CallProgress) {
         let card = self.plan.agents.get(&call.agent);
         let key = (id.node.clone(), call.agent.clone());
         let remembers = card.is_some_and(|card| card.continues) && self.sessions.contains_key(&key);
@@ -89,14 +89,14 @@ impl Run {
         // named its conversation is known to be in it.
         let is_in_it = begun.named || call.goes_on || call.own_failures;
         self.held.push_back(if self.has_own_hands(&call) && remembers && is_in_it {
-            Held::GoOn { id: id.clone(), call, begun }
+            HeldWork::GoOn { id: id.clone(), call, begun }
         } else {
-            Held::again(call, id)
+            HeldWork::again(call, id)
         });
     }
 
     /// The run goes on, and so does a worker that was broken off.
-    pub fn take_up(&mut self, id: &EffectId, call: CallSpec, begun: &Begun) {
+    pub fn take_up(&mut self, id: &EffectId, call: CallSpec, begun: &CallProgress) {
         if !self.has_own_hands(&call) {
             // It is reached differently now.
             let next = self.next_id(&id.node);
@@ -112,7 +112,7 @@ impl Run {
     }
 
     /// Asks a worker to go on with what it was doing.
-    pub fn go_on(&mut self, id: &EffectId, call: CallSpec, begun: &Begun, because: &str) {
+    pub fn go_on(&mut self, id: &EffectId, call: CallSpec, begun: &CallProgress, because: &str) {
         let (agent, why) = (call.agent.clone(), because.to_owned());
         self.emit(&id.node, EventKind::WentOn { agent, because: why });
         let mut call = call.afresh();

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
-use super::calls::{Held, Open};
+use super::calls::{HeldWork, OpenEffect};
 use super::cx::{AgentAnswer, Cx};
 use super::replies::{bad_reply, stopped_short};
 use super::saving::Merging;
@@ -25,7 +25,7 @@ use crate::text::{Text, Texts};
 use crate::turn::{Part, Role};
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Mode {
+pub(super) enum RunMode {
     Going,
     Pausing,
     Cancelling,
@@ -50,15 +50,15 @@ pub(super) struct Run {
     pub seed: String,
     pub texts: Texts,
     pub nodes: BTreeMap<NodePath, Node>,
-    pub open: BTreeMap<EffectId, Box<Open>>,
+    pub open: BTreeMap<EffectId, Box<OpenEffect>>,
     /// Calls that wait for the run to go on: requested while pausing, failed, lost or unaffordable.
-    pub held: VecDeque<Held>,
+    pub held: VecDeque<HeldWork>,
     /// Nodes whose folder was seen, so that it must be there.
     pub looked: BTreeSet<NodePath>,
     /// Tasks that were asked for again, with the id they were first asked for under.
     pub attempts: BTreeMap<EffectId, EffectId>,
     pub ledger: Ledger,
-    pub mode: Mode,
+    pub mode: RunMode,
     /// How often it was resumed.
     pub resumes: u32,
     /// Why the run will park or end as soon as nothing is under way.
@@ -104,7 +104,7 @@ impl Run {
             looked: BTreeSet::new(),
             attempts: BTreeMap::new(),
             ledger: Ledger::default(),
-            mode: Mode::Going,
+            mode: RunMode::Going,
             resumes: 0,
             ending: None,
             outcome: None,
@@ -204,7 +204,7 @@ impl Run {
         }
     }
 
-    fn must_be_open(&self, effect: &EffectId) -> Result<&Open, Refused> {
+    fn must_be_open(&self, effect: &EffectId) -> Result<&OpenEffect, Refused> {
         self.open.get(effect).map(|open| &**open).ok_or_else(|| Refused::NotOpen(effect.clone()))
     }
 
@@ -280,14 +280,14 @@ impl Run {
     fn replied(&mut self, id: &EffectId, reply: &Reply) {
         let Some(open) = self.open.remove(id) else { return };
         self.charge(&open, reply);
-        let Open { effect, call, cancelled, begun, .. } = *open;
+        let OpenEffect { effect, call, cancelled, begun, .. } = *open;
         let Some(call) = call else { return self.task_replied(effect, reply, cancelled) };
         if !matches!(reply, Reply::Cancelled { .. }) {
             let count = self.replies.entry((call.agent.clone(), call.role)).or_insert(0);
             *count = count.saturating_add(1);
         }
         let node = id.node.clone();
-        if self.mode == Mode::Cancelling || self.has_ended(&node) {
+        if self.mode == RunMode::Cancelling || self.has_ended(&node) {
             return;
         }
         if let Some(dispatch) = call.tool_loop.as_ref().filter(|_| cancelled) {
@@ -354,8 +354,8 @@ impl Run {
         match control {
             Control::Pause => {
                 self.emit(&root, EventKind::PauseRequested);
-                if self.mode == Mode::Going {
-                    self.mode = Mode::Pausing;
+                if self.mode == RunMode::Going {
+                    self.mode = RunMode::Pausing;
                 }
             }
             Control::Steer { text, by } => {
@@ -365,7 +365,7 @@ impl Run {
             }
             Control::Cancel => {
                 self.emit(&root, EventKind::CancelRequested);
-                self.mode = Mode::Cancelling;
+                self.mode = RunMode::Cancelling;
                 if self.delivery.is_some() && self.ending.as_ref().is_some_and(Outcome::is_ended) {
                     // The verdict is in and its draft is being written: that is not broken off. If the reply says
                     // that it was not, the run ends without it.
@@ -384,8 +384,8 @@ impl Run {
         let root = NodePath::root();
         self.emit(&root, EventKind::Resumed);
         self.resumes = self.resumes.saturating_add(1);
-        if self.mode != Mode::Cancelling {
-            self.mode = Mode::Going;
+        if self.mode != RunMode::Cancelling {
+            self.mode = RunMode::Going;
             // A reached end stays one: only its save may have been lost.
             self.ending = self.ending.take().filter(Outcome::is_ended);
         }
@@ -429,9 +429,9 @@ impl Run {
         self.tool_loop.retain(|dispatch, _| !path.contains(&dispatch.node));
         self.held.retain(|h| {
             let of = match h {
-                Held::Call { node, .. } | Held::Task { node, .. } | Held::Node(node) => node,
-                Held::Lost { id, .. } | Held::GoOn { id, .. } => &id.node,
-                Held::Ending(_) => return true,
+                HeldWork::Call { node, .. } | HeldWork::Task { node, .. } | HeldWork::Node(node) => node,
+                HeldWork::Lost { id, .. } | HeldWork::GoOn { id, .. } => &id.node,
+                HeldWork::Ending(_) => return true,
             };
             !path.contains(of)
         });
@@ -442,7 +442,9 @@ impl Run {
         while let Some(next) = self.pending.pop_front() {
             match next {
                 Pending::Start(path) => self.tell(&path, |protocol, cx| protocol.start(cx)),
-                Pending::Capped { node, shortage } if self.mode == Mode::Going && self.ending.is_none() => {
+                Pending::Capped { node, shortage }
+                    if self.mode == RunMode::Going && self.ending.is_none() =>
+                {
                     self.tell(&node, |protocol, cx| protocol.budget_exhausted(shortage, cx));
                 }
                 // Nothing can be said now.
@@ -469,7 +471,7 @@ impl Run {
             }
             return self.reach(ending);
         }
-        if self.mode == Mode::Pausing {
+        if self.mode == RunMode::Pausing {
             return self.reach(Outcome::Waiting(Waiting::Paused));
         }
         if let Some(effect) = self.open.keys().next().cloned() {

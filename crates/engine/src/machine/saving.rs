@@ -1,7 +1,7 @@
 //! Saving: what has to be on the user's disk before a run may stop, and what a refused save means.
 
-use super::calls::{Held, Open};
-use super::run::{Mode, Run};
+use super::calls::{HeldWork, OpenEffect};
+use super::run::{Run, RunMode};
 use crate::budget::{Reservation, Usage};
 use crate::conflict::{Conflicts, Resolution, Way};
 use crate::digest::Digest;
@@ -43,7 +43,7 @@ impl Run {
                 (!self.approved_saved).then_some(EffectKind::Save(save))
             }
             Outcome::Waiting(_) => None,
-            Outcome::Failed { .. } if self.held.iter().any(|h| matches!(h, Held::Ending(_))) => None,
+            Outcome::Failed { .. } if self.held.iter().any(|h| matches!(h, HeldWork::Ending(_))) => None,
             _ => {
                 let save = Save { target, content: draft, approved: false };
                 (self.unapproved_saved != Some(draft)).then_some(EffectKind::Save(save))
@@ -63,7 +63,7 @@ impl Run {
         };
         self.step.effects.push(effect.clone());
         self.delivery = Some(id.clone());
-        let open = Open::new(effect, None);
+        let open = OpenEffect::new(effect, None);
         self.open.insert(id, Box::new(open));
     }
 
@@ -82,7 +82,7 @@ impl Run {
                 self.approved_saved = true;
             }
             // Whoever wants the run gone is not asked how it should be finished.
-            Reply::Conflicts(_) if self.mode == Mode::Cancelling => {}
+            Reply::Conflicts(_) if self.mode == RunMode::Cancelling => {}
             Reply::Conflicts(conflicts) if matches!(kind, EffectKind::Accept(_)) => self.ask_about(conflicts),
             Reply::Saved { path } => {
                 self.emit(&root, EventKind::Saved { path: path.clone(), approved });
@@ -96,8 +96,8 @@ impl Run {
             // who wants the run gone, does not.
             Reply::Cancelled { .. } => {
                 let ended = self.ending.as_ref().is_some_and(Outcome::is_ended);
-                if ended && self.mode != Mode::Cancelling {
-                    self.held.push_back(Held::Ending(self.ending.take()));
+                if ended && self.mode != RunMode::Cancelling {
+                    self.held.push_back(HeldWork::Ending(self.ending.take()));
                 } else {
                     self.unapproved_saved = Some(content);
                 }
@@ -113,13 +113,13 @@ impl Run {
                     let failure =
                         CallFailure { kind: FailureKind::Misconfigured, message, usage: Usage::default() };
                     // The verdict stands; resuming tries the save again.
-                    self.held.push_back(Held::Ending(self.ending.take()));
+                    self.held.push_back(HeldWork::Ending(self.ending.take()));
                     self.ending = Some(Outcome::Failed { failure });
                 }
                 self.unapproved_saved = Some(content);
             }
         }
-        if approved && !self.approved_saved && self.mode == Mode::Cancelling {
+        if approved && !self.approved_saved && self.mode == RunMode::Cancelling {
             self.held.clear();
             self.unapproved_saved = Some(content);
             self.ending = Some(Outcome::Aborted);
@@ -151,7 +151,7 @@ impl Run {
             kind: EffectKind::Ask(conflicts.question(again)),
         };
         self.step.effects.push(asked.clone());
-        let open = Open::new(asked, None);
+        let open = OpenEffect::new(asked, None);
         self.open.insert(effect, Box::new(open));
     }
 
@@ -168,7 +168,7 @@ impl Run {
         if let Some(way) = way {
             self.merging = Some(Merging::Decided(Resolution { way, seen }));
         } else {
-            self.held.push_back(Held::Ending(self.ending.take()));
+            self.held.push_back(HeldWork::Ending(self.ending.take()));
             self.ending = Some(Outcome::Waiting(Waiting::Paused));
         }
     }

@@ -1,10 +1,10 @@
 //! What a node asks for besides agents' turns: looks, verify runs, questions. Like calls they wait while
 //! the run is parked, and are repeated if their reply was lost.
 
-use super::calls::{CallSpec, Held, Open};
-use super::going_on::Begun;
+use super::calls::{CallSpec, HeldWork, OpenEffect};
+use super::going_on::CallProgress;
 use super::replies::bad_reply;
-use super::run::{Mode, Run};
+use super::run::{Run, RunMode};
 use crate::budget::{Reservation, Usage};
 use crate::conflict::Conflicts;
 use crate::digest::Digest;
@@ -70,8 +70,8 @@ impl Run {
             self.attempts.insert(id.clone(), first);
         }
         let person = matches!(kind, EffectKind::Ask(_));
-        if self.mode != Mode::Going || (self.ending.is_some() && !person) {
-            self.held.push_back(Held::Task { id: Some(id), node, kind, repeats });
+        if self.mode != RunMode::Going || (self.ending.is_some() && !person) {
+            self.held.push_back(HeldWork::Task { id: Some(id), node, kind, repeats });
             return;
         }
         if let EffectKind::Verify(verify) = &kind
@@ -87,7 +87,7 @@ impl Run {
             && !beyond
             && let Some(shortage) = self.ledger.out_of_time(&accounts)
         {
-            self.held.push_back(Held::Task { id: Some(id), node: node.clone(), kind, repeats });
+            self.held.push_back(HeldWork::Task { id: Some(id), node: node.clone(), kind, repeats });
             return self.short_of(&node, shortage);
         }
         let wanted = match &kind {
@@ -113,7 +113,7 @@ impl Run {
             kind,
         };
         self.step.effects.push(effect.clone());
-        let open = Open::new(effect, None);
+        let open = OpenEffect::new(effect, None);
         self.open.insert(id, Box::new(open));
     }
 
@@ -139,7 +139,7 @@ impl Run {
             return self.save_replied(&kind, reply);
         }
         let node = id.node.clone();
-        if self.mode == Mode::Cancelling || self.has_ended(&node) {
+        if self.mode == RunMode::Cancelling || self.has_ended(&node) {
             return;
         }
         let dispatch = self.dispatch_of(&id);
@@ -185,10 +185,10 @@ impl Run {
             _ if cancelled => return self.tell(&node, |protocol, cx| protocol.cancelled(&id, cx)),
             // The host stopped in the middle of it: nobody knows how far it came.
             (EffectKind::Tool(tool), Reply::Cancelled { sent: true }) if !tool.action.only_reads() => {
-                return self.held.push_back(Held::Lost { id, kind });
+                return self.held.push_back(HeldWork::Lost { id, kind });
             }
             (_, Reply::Cancelled { .. }) => {
-                return self.held.push_back(Held::Task { id: None, node, kind, repeats: Some(id) });
+                return self.held.push_back(HeldWork::Task { id: None, node, kind, repeats: Some(id) });
             }
             (_, other) => {
                 let failure = match other {
@@ -220,7 +220,7 @@ impl Run {
         let accounts = Self::accounts(&node, None);
         let shortage = self.ledger.out_of_time(&accounts);
         self.emit(&node, EventKind::Warned { message: format!("{}: {failure}", kind.name()) });
-        self.held.push_back(Held::Task { id: None, node: node.clone(), kind, repeats: Some(id) });
+        self.held.push_back(HeldWork::Task { id: None, node: node.clone(), kind, repeats: Some(id) });
         match shortage {
             Some(shortage) if failure.kind == FailureKind::Timeout => self.short_of(&node, shortage),
             _ => self.end_with(Outcome::Failed { failure }),
@@ -235,7 +235,7 @@ impl Run {
         if call.role == Role::Critic && !call.own_failures {
             return self.critic_unusable(id, call, because);
         }
-        self.call_failed(id, call, bad_reply(because), Begun::default());
+        self.call_failed(id, call, bad_reply(because), CallProgress::default());
     }
 }
 

@@ -17,7 +17,7 @@ use crate::protocol::goal::Policy;
 use crate::tool::guard::{self, LoopGuard};
 use crate::tool::offline;
 use crate::tool::policy::{self, Ruled, Ruling};
-use crate::tool::request::{self, Reading, ToolRequest};
+use crate::tool::request::{self, RequestContext, ToolRequest};
 use crate::tool::transcript::{self, NOT_DONE, Transcript};
 use crate::tool::{Offered, Risk, ToolAction, ToolCall, ToolDone, ToolEnd, ToolResult, ToolUse, offered};
 use crate::tree::RunEnd;
@@ -223,7 +223,8 @@ impl Run {
         let place = self.plan.workspace.as_ref();
         let project = place.map_or_else(String::new, |place| place.project.clone());
         let in_place = place.is_some_and(|place| place.in_place);
-        let reading = Reading { root: &project, servers: &[], timeout_ms: COMMAND_MS, processes: false };
+        let reading =
+            RequestContext { root: &project, servers: &[], timeout_ms: COMMAND_MS, processes: false };
         let request = request::read(&call.name, &args, &reading, &mut |text| self.intern(text));
         let (action, outside) = match request {
             Ok(ToolRequest::Do { action, outside }) => (action, outside),

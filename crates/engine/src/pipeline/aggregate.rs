@@ -43,11 +43,11 @@ pub struct Component {
     /// The average of its scored rows; none if it is missing.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub score: Option<Hundredths>,
-    pub rows: Vec<Row>,
+    pub rows: Vec<ScoreRow>,
 }
 
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
-pub struct Row {
+pub struct ScoreRow {
     pub agent: String,
     pub points: u32,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -80,7 +80,7 @@ impl Component {
 impl Aggregate {
     /// The sum over these rows, each with the name of its component. What has no score is left out, and the weights
     /// of the others are taken as the whole.
-    pub fn of<'a>(rows: impl IntoIterator<Item = (&'a str, Row)>) -> Self {
+    pub fn of<'a>(rows: impl IntoIterator<Item = (&'a str, ScoreRow)>) -> Self {
         let mut components: Vec<Component> = Vec::new();
         let mut places: BTreeMap<String, usize> = BTreeMap::new();
         for (name, row) in rows {
@@ -115,7 +115,7 @@ impl Aggregate {
             .components
             .iter()
             .flat_map(|component| component.rows.iter().map(move |row| (component, row)));
-        let said = |(component, row): (&Component, &Row)| {
+        let said = |(component, row): (&Component, &ScoreRow)| {
             let because = row.because.as_deref().unwrap_or("not judged yet");
             if component.rows.len() == 1 {
                 format!("{} ({because})", component.name)

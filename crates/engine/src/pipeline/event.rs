@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::{GateReport, PairVerdict};
-use crate::artifact::Entry;
+use crate::artifact::ArtifactFile;
 use crate::digest::Digest;
 use crate::effect::NodePath;
 use crate::pipeline::learning::Suggestion;
@@ -75,7 +75,7 @@ pub enum PipelineEvent {
         delivered: bool,
     },
     /// An agent is through and needs no verdict.
-    Completed { agent: String, files: Vec<Entry> },
+    Completed { agent: String, files: Vec<ArtifactFile> },
     /// A pair ended without a result that counts.
     PairBlocked {
         agent: String,

@@ -13,7 +13,7 @@ use self::look::{Judged, Look};
 use super::aggregate::Aggregate;
 use super::gate::{Gate, GateReport};
 use super::listing::Listing;
-use super::registry::{Entry, Registry};
+use super::registry::{Registry, RegistryEntry};
 use super::verdict::PairVerdict;
 
 /// Everything that is known about a project at one moment.
@@ -102,30 +102,30 @@ impl<'a> ProjectFacts<'a> {
         counts.then_some(verdict)
     }
 
-    pub fn is_on(&self, entry: &Entry) -> bool {
+    pub fn is_on(&self, entry: &RegistryEntry) -> bool {
         entry.conditional.is_none() || self.enabled.contains(&entry.agent)
     }
 
     /// How one agent stands. For all of them take [`Self::standings`].
-    pub fn standing(&self, entry: &'a Entry) -> AgentReadiness {
+    pub fn standing(&self, entry: &'a RegistryEntry) -> AgentReadiness {
         Look::at(*self).standing(entry)
     }
 
     /// How every agent stands, in the order of the registry.
     pub fn standings(&self) -> Vec<(String, AgentReadiness)> {
         let look = Look::at(*self);
-        let stand = |entry: &'a Entry| (entry.agent.clone(), look.standing(entry));
+        let stand = |entry: &'a RegistryEntry| (entry.agent.clone(), look.standing(entry));
         self.registry.entries.iter().map(stand).collect()
     }
 
     /// Atom by atom.
-    pub fn explain(&self, entry: &'a Entry) -> Vec<Explained> {
+    pub fn explain(&self, entry: &'a RegistryEntry) -> Vec<Explained> {
         Look::at(*self).explain(entry)
     }
 
     /// What an agent's outputs lack, in the words of `output is incomplete: {gaps}`. `changed` says whether a path
     /// was created or changed since the dispatch.
-    pub fn gaps_of_output(&self, entry: &Entry, changed: &dyn Fn(&str) -> bool) -> Vec<String> {
+    pub fn gaps_of_output(&self, entry: &RegistryEntry, changed: &dyn Fn(&str) -> bool) -> Vec<String> {
         let mut gaps = Vec::new();
         for product in &entry.produces {
             let lacking = output::lacking(self, product);

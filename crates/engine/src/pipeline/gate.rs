@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::aggregate::{Aggregate, Row};
+use super::aggregate::{Aggregate, ScoreRow};
 
 /// `commit`, `pr`, `submission`, `exploration`, or one of the project's own.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
@@ -60,7 +60,7 @@ impl Gate {
         for Unjudged { agent, why } in unjudged {
             blocking.push(format!("{agent}: {why}, {name} needs all work judged as it is"));
         }
-        let is_said = |row: &Row| unjudged.iter().any(|unjudged| unjudged.agent == row.agent);
+        let is_said = |row: &ScoreRow| unjudged.iter().any(|unjudged| unjudged.agent == row.agent);
         for component in &aggregate.components {
             if let (Some(each), Some(score)) = (self.each, component.score)
                 && !score.reaches(each)
@@ -68,7 +68,7 @@ impl Gate {
                 blocking
                     .push(format!("{} is {score}, {name} needs {each} of every component", component.name));
             }
-            let lacks = |row: &&Row| row.score.is_none() && !is_said(row) && !row.optional;
+            let lacks = |row: &&ScoreRow| row.score.is_none() && !is_said(row) && !row.optional;
             for row in component.rows.iter().filter(|row| self.complete && lacks(row)) {
                 let because = row.because.as_deref().unwrap_or("not judged yet");
                 blocking.push(format!(

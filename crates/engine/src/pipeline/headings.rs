@@ -25,7 +25,7 @@ pub fn headings(text: &str) -> Vec<String> {
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     let text = text.replace("\r\n", "\n").replace('\r', "\n");
     let lines: Vec<&str> = text.split('\n').collect();
-    let mut reader = Reader::default();
+    let mut reader = HeadingReader::default();
     for at in after_front_matter(&lines)..lines.len() {
         if reader.found.len() >= MOST || latex::is_end(lines[at]) {
             break;
@@ -60,7 +60,7 @@ fn after_front_matter(lines: &[&str]) -> usize {
 }
 
 #[derive(Default)]
-struct Reader {
+struct HeadingReader {
     found: Vec<String>,
     /// The lines before, as far as a line of `===` or `---` would make a heading of them.
     paragraph: String,
@@ -72,7 +72,7 @@ enum Silent {
     Until(String),
 }
 
-impl Reader {
+impl HeadingReader {
     /// The first of these lines; the others are what follows.
     fn read(&mut self, lines: &[&str]) {
         let Some(line) = lines.first() else { return };

@@ -62,13 +62,13 @@ impl Pattern {
 
     pub fn matcher(&self) -> Matcher<'_> {
         let kind = if self.is_plain_file() {
-            Kind::File
+            PatternKind::File
         } else if self.is_folder() && !self.is_glob() {
-            Kind::Folder
+            PatternKind::Folder
         } else {
             let text = if self.is_folder() { format!("{}**", self.0) } else { self.0.clone() };
             let glob = GlobBuilder::new(&text).literal_separator(true).build();
-            Kind::Glob(glob.ok().map(|glob| glob.compile_matcher()))
+            PatternKind::Glob(glob.ok().map(|glob| glob.compile_matcher()))
         };
         Matcher { pattern: &self.0, fixed: self.fixed(), kind }
     }
@@ -94,10 +94,10 @@ impl Pattern {
 pub struct Matcher<'a> {
     pattern: &'a str,
     fixed: &'a str,
-    kind: Kind,
+    kind: PatternKind,
 }
 
-enum Kind {
+enum PatternKind {
     File,
     Folder,
     /// None if it is no glob that could be read: it matches nothing.
@@ -110,9 +110,9 @@ impl Matcher<'_> {
         let Some(rest) = path.strip_prefix(self.fixed) else { return false };
         let is_hidden = || rest.split('/').any(|part| part.starts_with('.'));
         match &self.kind {
-            Kind::File => self.pattern == path,
-            Kind::Folder => !rest.is_empty() && !is_hidden(),
-            Kind::Glob(glob) => !is_hidden() && glob.as_ref().is_some_and(|glob| glob.is_match(path)),
+            PatternKind::File => self.pattern == path,
+            PatternKind::Folder => !rest.is_empty() && !is_hidden(),
+            PatternKind::Glob(glob) => !is_hidden() && glob.as_ref().is_some_and(|glob| glob.is_match(path)),
         }
     }
 }
@@ -124,7 +124,7 @@ impl std::fmt::Display for Pattern {
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Found {
+pub struct ListedFile {
     pub digest: Digest,
     /// Unix permission bits: 644 or 755.
     pub mode: u32,
@@ -132,10 +132,10 @@ pub struct Found {
 
 /// The real files of a project that somebody asked for.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
-pub struct Listing(BTreeMap<String, Found>);
+pub struct Listing(BTreeMap<String, ListedFile>);
 
 impl Listing {
-    pub fn insert(&mut self, path: String, found: Found) {
+    pub fn insert(&mut self, path: String, found: ListedFile) {
         self.0.insert(path, found);
     }
 
@@ -143,11 +143,11 @@ impl Listing {
         self.0.remove(path);
     }
 
-    pub fn get(&self, path: &str) -> Option<Found> {
+    pub fn get(&self, path: &str) -> Option<ListedFile> {
         self.0.get(path).copied()
     }
 
-    pub fn iter(&self) -> impl Iterator<Item = (&str, Found)> {
+    pub fn iter(&self) -> impl Iterator<Item = (&str, ListedFile)> {
         self.0.iter().map(|(path, found)| (path.as_str(), *found))
     }
 
@@ -160,7 +160,7 @@ impl Listing {
     }
 
     /// The real files a pattern names. Only paths that begin as it does are looked at.
-    pub fn matching<'a>(&'a self, pattern: &'a Pattern) -> impl Iterator<Item = (&'a str, Found)> {
+    pub fn matching<'a>(&'a self, pattern: &'a Pattern) -> impl Iterator<Item = (&'a str, ListedFile)> {
         let (literal, matcher) = (pattern.literal(), pattern.matcher());
         self.0
             .range::<str, _>((Bound::Included(literal), Bound::Unbounded))
@@ -192,7 +192,7 @@ impl Listing {
         let line = |line: &str| {
             let (mode, rest) = line.split_once(' ')?;
             let (digest, path) = rest.split_once(' ')?;
-            let found = Found { mode: u32::from_str_radix(mode, 8).ok()?, digest: digest.parse().ok()? };
+            let found = ListedFile { mode: u32::from_str_radix(mode, 8).ok()?, digest: digest.parse().ok()? };
             Some((path.to_owned(), found))
         };
         Self(text.lines().filter_map(line).collect())
@@ -239,7 +239,7 @@ mod tests {
     #[test]
     fn a_listing_is_what_its_text_says() {
         let mut listing = Listing::default();
-        let found = |text: &str| Found { digest: Digest::of(text.as_bytes()), mode: 0o644 };
+        let found = |text: &str| ListedFile { digest: Digest::of(text.as_bytes()), mode: 0o644 };
         listing.insert("b c.md".into(), found("1"));
         listing.insert("a/x.md".into(), found("2"));
         listing.insert("a/y\n644 forged".into(), found("3"));

@@ -8,12 +8,12 @@ use crate::protocol::score::settings::EscalateTo;
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub struct Registry {
     /// In the order of the file.
-    pub entries: Vec<Entry>,
+    pub entries: Vec<RegistryEntry>,
 }
 
 /// One agent. A heading that names several has made an entry for each.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
-pub struct Entry {
+pub struct RegistryEntry {
     pub agent: String,
     /// Of its heading, from 1.
     pub line: u32,
@@ -137,7 +137,7 @@ impl Need {
     }
 }
 
-impl Entry {
+impl RegistryEntry {
     /// Nobody judges it and its score counts: it is dispatched as a critic, and its own verdict is the score.
     pub const fn judges(&self) -> bool {
         self.critic.is_none() && matches!(self.weight, Weight::Share { .. })
@@ -167,17 +167,17 @@ impl Entry {
 }
 
 impl Registry {
-    pub fn get(&self, agent: &str) -> Option<&Entry> {
+    pub fn get(&self, agent: &str) -> Option<&RegistryEntry> {
         self.entries.iter().find(|entry| entry.agent == agent)
     }
 
     /// The entries this critic is the critic of.
-    pub fn judged_by<'a>(&'a self, critic: &'a str) -> impl Iterator<Item = &'a Entry> {
+    pub fn judged_by<'a>(&'a self, critic: &'a str) -> impl Iterator<Item = &'a RegistryEntry> {
         self.entries.iter().filter(move |entry| entry.critic.as_deref() == Some(critic))
     }
 
     /// The entries that make what a pattern names, in the order of the file.
-    pub fn makers<'a>(&'a self, of: &'a Pattern) -> impl Iterator<Item = &'a Entry> {
+    pub fn makers<'a>(&'a self, of: &'a Pattern) -> impl Iterator<Item = &'a RegistryEntry> {
         self.entries.iter().filter(move |entry| {
             entry.produces.iter().any(|p| p.patterns.iter().chain(&p.files).any(|made| made.overlaps(of)))
         })

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::listing::Listing;
-use crate::artifact::{Entry, Manifest};
+use crate::artifact::{ArtifactFile, Manifest};
 use crate::digest::Digest;
 
 /// A score counts only while every file it was given for is what it was.
@@ -24,7 +24,7 @@ pub struct PairVerdict {
     pub escalated: bool,
     pub artifact: Digest,
     /// The files that were judged.
-    pub files: Vec<Entry>,
+    pub files: Vec<ArtifactFile>,
     pub rubric: Digest,
     pub reply: Digest,
     /// What is left to mend, in lines.
@@ -39,7 +39,7 @@ pub struct PairVerdict {
     pub rejected: bool,
     /// Files it made, where these are not what was judged: a referee's report.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub made: Vec<Entry>,
+    pub made: Vec<ArtifactFile>,
 }
 
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
@@ -56,7 +56,8 @@ impl PairVerdict {
         if self.rejected {
             return None;
         }
-        let changed = |entry: &&Entry| now.get(&entry.path).is_none_or(|found| found.digest != entry.blob);
+        let changed =
+            |entry: &&ArtifactFile| now.get(&entry.path).is_none_or(|found| found.digest != entry.blob);
         self.files.iter().chain(&self.made).find(changed).map(|entry| entry.path.as_str())
     }
 

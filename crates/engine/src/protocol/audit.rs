@@ -26,7 +26,7 @@ use crate::event::EventKind;
 use crate::evidence;
 use crate::finding::{ENGINE, Finding};
 use crate::identity::Lineage;
-use crate::judging::{self, Heard, Panel};
+use crate::judging::{self, Panel, SeatReview};
 use crate::machine::{AgentAnswer, Cx, TaskResult};
 use crate::manifest::RunManifest;
 use crate::outcome::{Halt, Outcome};
@@ -45,7 +45,7 @@ use judgement::Judged;
 use record::{because, shown_criterion};
 use report::Criterion;
 use routes::{Route, Routing};
-pub use settings::{MOST_ROUNDS, ROUNDS, Settings, VERIFY_TIMEOUT_MS};
+pub use settings::{AuditSettings, MOST_ROUNDS, ROUNDS, VERIFY_TIMEOUT_MS};
 
 /// Version 2 of the rules: replies are read in `reading`.
 pub const RULE_BOOK: RuleBook = RuleBook { name: "audit", version: 2, begin, manifest };
@@ -62,11 +62,11 @@ fn manifest(plan: &NodePlan) -> Result<RunManifest, String> {
         "acceptance",
         "report_dir",
     ];
-    Ok(Settings::read(plan)?.manifest().ruled_by(plan, WORK))
+    Ok(AuditSettings::read(plan)?.manifest().ruled_by(plan, WORK))
 }
 
 fn begin(plan: &NodePlan) -> Result<Box<dyn Protocol>, String> {
-    let settings = Settings::read(plan)?;
+    let settings = AuditSettings::read(plan)?;
     if let Some(problem) = settings.problem() {
         return Err(problem);
     }
@@ -93,7 +93,7 @@ fn begin(plan: &NodePlan) -> Result<Box<dyn Protocol>, String> {
 }
 
 struct Audit {
-    settings: Settings,
+    settings: AuditSettings,
     scope: Scope,
     /// Rounds allowed so far; a person may grant more.
     cap: u32,
@@ -314,7 +314,7 @@ impl Audit {
         }
     }
 
-    fn judged(&mut self, heard: Option<Vec<Heard<Judged>>>, cx: &mut Cx<'_>) {
+    fn judged(&mut self, heard: Option<Vec<SeatReview<Judged>>>, cx: &mut Cx<'_>) {
         let Some(heard) = heard.into_iter().flatten().next() else { return };
         let Some(work) = self.work.clone() else { return };
         let reports = heard.parts.iter().map(|p| p.judgement.report.clone()).collect();

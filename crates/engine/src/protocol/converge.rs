@@ -15,7 +15,7 @@ mod pass;
 mod recording;
 pub mod settings;
 
-pub use settings::Settings;
+pub use settings::ConvergeSettings;
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -27,7 +27,7 @@ use crate::effect::EffectId;
 use crate::event::EventKind;
 use crate::finding::Finding;
 use crate::identity::{Lineage, Moved};
-use crate::judging::{self, ColdCase, Heard, Panel};
+use crate::judging::{self, ColdCase, Panel, SeatReview};
 use crate::machine::{AgentAnswer, Cx, TaskResult};
 use crate::manifest::RunManifest;
 use crate::outcome::{Halt, Outcome};
@@ -38,7 +38,7 @@ use crate::turn::Role;
 use crate::work::Work;
 
 use escalation::Escalation;
-use pass::{Beside, PartReply, Pass};
+use pass::{CitableText, PartReply, Pass};
 
 /// Version 2 of the rules: replies are read in `reading`.
 pub const RULE_BOOK: RuleBook = RuleBook { name: "converge", version: 2, begin, manifest };
@@ -51,11 +51,11 @@ const FORM_JSON: &str = include_str!("../prompts/converge-form-json-1.md");
 
 fn manifest(plan: &NodePlan) -> Result<RunManifest, String> {
     const WORK: &[&str] = &["task", "given", "worker", "out"];
-    Ok(Settings::read(plan)?.manifest().ruled_by(plan, WORK))
+    Ok(ConvergeSettings::read(plan)?.manifest().ruled_by(plan, WORK))
 }
 
 fn begin(plan: &NodePlan) -> Result<Box<dyn Protocol>, String> {
-    let settings = Settings::read(plan)?;
+    let settings = ConvergeSettings::read(plan)?;
     let limit = if settings.worker.is_some() { settings.rounds } else { 1 };
     Ok(Box::new(Converge {
         settings,
@@ -79,7 +79,7 @@ fn begin(plan: &NodePlan) -> Result<Box<dyn Protocol>, String> {
 }
 
 struct Converge {
-    settings: Settings,
+    settings: ConvergeSettings,
     limit: u32,
     rubric: Option<Digest>,
     /// The number of the pass.
@@ -124,7 +124,7 @@ struct Conditions {
 
 /// How a pass ends, by the verdicts and not by the critic's claim.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Ended {
+enum PassEnd {
     Converged,
     Continue,
     Escalate,
@@ -286,14 +286,15 @@ impl Converge {
     }
 
     /// What the critic is shown beside the work, as evidence may cite it.
-    fn shown_beside(&self, cx: &Cx<'_>) -> Vec<Beside> {
-        let beside = |name: &str, text: Digest| Beside { name: name.into(), text: one_line(cx.text(&text)) };
+    fn shown_beside(&self, cx: &Cx<'_>) -> Vec<CitableText> {
+        let beside =
+            |name: &str, text: Digest| CitableText { name: name.into(), text: one_line(cx.text(&text)) };
         let own = [("task", self.settings.task), ("rubric", self.rubric())];
         let references = self.settings.references.iter().map(|r| (r.name.as_str(), r.text));
         references.chain(own).map(|(name, text)| beside(name, text)).collect()
     }
 
-    fn heard(&mut self, heard: Option<Vec<Heard<PartReply>>>, cx: &mut Cx<'_>) {
+    fn heard(&mut self, heard: Option<Vec<SeatReview<PartReply>>>, cx: &mut Cx<'_>) {
         let (Some(heard), Some(work)) = (heard.and_then(|h| h.into_iter().next()), self.work.clone()) else {
             return;
         };
@@ -303,11 +304,11 @@ impl Converge {
         let mut lineage = self.lineage.clone();
         let moved = lineage.take(round, artifact, &mut pass.findings, &corpus, self.before.as_ref());
         let ended = self.ended(&pass);
-        if !moved.stalls.is_empty() && ended != Ended::Converged {
+        if !moved.stalls.is_empty() && ended != PassEnd::Converged {
             cx.emit(EventKind::Stalled { round, stalls: moved.stalls.clone() });
         }
         self.record(&heard, &pass, &moved, &work, ended, cx);
-        if ended == Ended::Converged && !heard.unseen.is_empty() {
+        if ended == PassEnd::Converged && !heard.unseen.is_empty() {
             // Whatever was seen is clean; what nobody saw is not. Judged again, it is still this pass.
             return cx.park(judging::unverified(&heard.unseen));
         }
@@ -318,13 +319,13 @@ impl Converge {
     }
 
     /// After the critic: converged, stopped, at the cap, or on to questions and fixes.
-    fn decide(&mut self, pass: Pass, ended: Ended, moved: &Moved, work: &Work, cx: &mut Cx<'_>) {
+    fn decide(&mut self, pass: Pass, ended: PassEnd, moved: &Moved, work: &Work, cx: &mut Cx<'_>) {
         let stall = moved.stall().filter(|_| !pass.is_clean() || pass.realistic);
         let escalations = pass.escalations.clone();
         let items = u32::try_from(escalations.len()).unwrap_or(u32::MAX);
         self.asked.clear();
         let pass = self.pass.insert(pass);
-        if ended == Ended::Converged {
+        if ended == PassEnd::Converged {
             return self.converge(work, cx);
         }
         if self.settings.worker.is_none() {
@@ -339,7 +340,7 @@ impl Converge {
             // It does not continue, so it has no result line of that name; the summary says why it stops.
             return self.stop(stall.halt(), &stall.halt().to_string(), cx);
         }
-        if ended == Ended::SafetyCap {
+        if ended == PassEnd::SafetyCap {
             self.result("SAFETY CAP", cx);
             let line = format!("⚠ Critic safety cap ({} passes). Review recommended.", self.round);
             return self.halt(Halt::Cap, line, cx);
@@ -355,17 +356,17 @@ impl Converge {
     }
 
     /// A review is one pass: there are no earlier ones to compare with.
-    fn ended(&self, pass: &Pass) -> Ended {
+    fn ended(&self, pass: &Pass) -> PassEnd {
         let conditions = self.conditions(pass);
         let is_loop = self.settings.worker.is_some();
         if conditions.hold() || !is_loop && conditions.clean && conditions.unrealistic {
-            Ended::Converged
+            PassEnd::Converged
         } else if is_loop && self.round >= self.limit {
-            Ended::SafetyCap
+            PassEnd::SafetyCap
         } else if pass.escalations.is_empty() {
-            Ended::Continue
+            PassEnd::Continue
         } else {
-            Ended::Escalate
+            PassEnd::Escalate
         }
     }
 

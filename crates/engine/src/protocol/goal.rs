@@ -48,7 +48,7 @@ use crate::turn::Role;
 use crate::work::Work;
 
 pub use criterion::{Criterion, FileCheck};
-pub use settings::{Policy, Server, Settings};
+pub use settings::{GoalSettings, Policy, ToolServer};
 
 use ending::{Saying, Then};
 use headway::Headway;
@@ -56,7 +56,7 @@ use people::Asking;
 use processes::Up;
 use protected::Protected;
 use steps::Doing;
-use told::Begun;
+use told::OpenStep;
 use trying::Trying;
 use verifying::Checking;
 use whole_change::WholeChange;
@@ -81,11 +81,11 @@ pub(crate) mod tag {
 
 fn manifest(plan: &NodePlan) -> Result<RunManifest, String> {
     const WORK: &[&str] = &["goal", "worker", "root", "below", "held", "acceptance", "servers", "already"];
-    Ok(Settings::read(plan)?.manifest().ruled_by(plan, WORK))
+    Ok(GoalSettings::read(plan)?.manifest().ruled_by(plan, WORK))
 }
 
 fn begin(plan: &NodePlan) -> Result<Box<dyn Protocol>, String> {
-    let settings = Settings::read(plan)?;
+    let settings = GoalSettings::read(plan)?;
     if let Some(problem) = settings.problem() {
         return Err(problem);
     }
@@ -133,7 +133,7 @@ fn begin(plan: &NodePlan) -> Result<Box<dyn Protocol>, String> {
 }
 
 struct GoalProtocol {
-    settings: Settings,
+    settings: GoalSettings,
     protected: Protected,
     /// The tools the worker knows of, those of servers included.
     offered: Vec<Offered>,
@@ -150,7 +150,7 @@ struct GoalProtocol {
     turns: u32,
     steps_of_turn: u32,
     /// What a worker with tools of its own has begun and not spoken of again.
-    begun: Vec<Begun>,
+    begun: Vec<OpenStep>,
     /// Steps since the critic looked last.
     unwatched: u32,
     critic: Critic,

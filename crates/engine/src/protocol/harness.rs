@@ -20,7 +20,7 @@ use crate::plan::{AgentCard, Plan};
 use crate::text::Text;
 use crate::tool::{ToolAction, ToolCall, ToolDone, ToolEnd};
 use crate::tree::{
-    Change, ChangeKind, FileContent, FileSeen, Looked, OneRun, RunEnd, Tree, Verified, WorkspacePlan,
+    Change, ChangeKind, CommandRun, FileContent, FileSeen, Looked, RunEnd, Tree, Verified, WorkspacePlan,
 };
 use crate::turn::{Part, Permission, Role};
 
@@ -190,7 +190,7 @@ impl<S: Plays> Table<S> {
 
     pub fn verifies_slowly(&mut self, code: i32, output: &str, took_ms: u64) -> &mut Self {
         let text = Text::new(output);
-        let run = OneRun { end: RunEnd::Code(code), output: text.digest(), took_ms };
+        let run = CommandRun { end: RunEnd::Code(code), output: text.digest(), took_ms };
         let verified = Verified { runs: vec![run], changed: Vec::new(), evidence: Vec::new() };
         self.reply_with(&format!("verify exit {code}"), Reply::Verified(verified), vec![text])
     }

@@ -16,7 +16,7 @@ mod taking;
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
-use crate::artifact::Entry as FileEntry;
+use crate::artifact::ArtifactFile as FileEntry;
 use crate::digest::Digest;
 use crate::effect::{EffectId, NodePath};
 use crate::event::EventKind;
@@ -27,15 +27,15 @@ use crate::pipeline::event::{AlreadyDone, PipelineEvent};
 use crate::pipeline::facts::AgentReadiness;
 use crate::pipeline::headings::headings;
 use crate::pipeline::listing::{Survey, Surveyed};
-use crate::pipeline::registry::{Check, Entry};
+use crate::pipeline::registry::{Check, RegistryEntry};
 use crate::pipeline::{Listing, PairVerdict, Pattern, ProjectFacts};
 use crate::plan::NodePlan;
 use crate::protocol::{Protocol, RuleBook};
 
 use checking::Checks;
 use planning::Stage;
-use questions::Ask;
-use settings::{Mode, Settings};
+use questions::PipelineQuestion;
+use settings::{PipelineMode, PipelineSettings};
 use taking::Taking;
 
 /// Version 1 of the rules.
@@ -44,11 +44,11 @@ pub const RULE_BOOK: RuleBook = RuleBook { name: "pipeline", version: 1, begin, 
 fn manifest(plan: &NodePlan) -> Result<RunManifest, String> {
     const WORK: &[&str] =
         &["request", "jobs", "state_files", "commit", "plan", "plan_agreed", "result_agreed"];
-    Ok(Settings::read(plan)?.manifest().ruled_by(plan, WORK))
+    Ok(PipelineSettings::read(plan)?.manifest().ruled_by(plan, WORK))
 }
 
 fn begin(plan: &NodePlan) -> Result<Box<dyn Protocol>, String> {
-    let settings = Settings::read(plan)?;
+    let settings = PipelineSettings::read(plan)?;
     Ok(Box::new(Pipeline {
         overall: settings.overall,
         verdicts: settings.verdicts.clone(),
@@ -83,7 +83,7 @@ fn begin(plan: &NodePlan) -> Result<Box<dyn Protocol>, String> {
 }
 
 struct Pipeline {
-    settings: Settings,
+    settings: PipelineSettings,
     stage: Stage,
     /// The plan everybody works by.
     plan: Option<Digest>,
@@ -103,7 +103,7 @@ struct Pipeline {
     queue: VecDeque<(NodePath, AtWork, Outcome)>,
     taking: Option<Taking>,
     surveying: bool,
-    asks: BTreeMap<EffectId, Ask>,
+    asks: BTreeMap<EffectId, PipelineQuestion>,
     /// Who was dispatched in this overall round.
     tried: BTreeSet<String>,
     /// Who is sent out although done.
@@ -123,7 +123,7 @@ struct Pipeline {
     spec: Option<Digest>,
     told_what_is_done: bool,
     /// How each dispatch went, for what can be learned from it.
-    passes: Vec<Pass>,
+    passes: Vec<EndedDispatch>,
     /// Commands on the whole project, while they run.
     checks: Option<Checks>,
 }
@@ -148,7 +148,7 @@ struct Again {
 
 /// One dispatch, as it ended.
 #[derive(Clone, PartialEq, Eq, Debug)]
-struct Pass {
+struct EndedDispatch {
     agent: String,
     score: Option<u32>,
     rounds: u32,
@@ -215,7 +215,7 @@ impl Pipeline {
     }
 
     /// Enabled, and somebody is there to do it.
-    fn takes_part(&self, entry: &Entry) -> bool {
+    fn takes_part(&self, entry: &RegistryEntry) -> bool {
         let is_on = entry.conditional.is_none() || self.settings.enabled.contains(&entry.agent);
         is_on && self.settings.pairs.contains_key(&entry.agent)
     }
@@ -268,7 +268,9 @@ impl Pipeline {
 impl Pipeline {
     /// Once, before anybody is dispatched.
     fn tell_what_is_done(&mut self, cx: &mut Cx<'_>) {
-        if std::mem::replace(&mut self.told_what_is_done, true) || self.settings.mode != Mode::Pipeline {
+        if std::mem::replace(&mut self.told_what_is_done, true)
+            || self.settings.mode != PipelineMode::Pipeline
+        {
             return;
         }
         let done = self.facts().standings().into_iter().filter_map(|(agent, standing)| match standing {

@@ -20,7 +20,7 @@ use crate::plan::{NodePlan, Target};
 use crate::protocol::{Protocol, RuleBook};
 use crate::reading::status::{self, Status, StatusReply};
 use crate::reading::{person, reasoning};
-use crate::review::{Binding, Coverage, Item, Review, Seen, Verdict};
+use crate::review::{Binding, Coverage, CoveredFile, Item, Review, Verdict};
 use crate::sections;
 use crate::stall::{Headway, Rejected};
 use crate::turn::{Role, VerdictAsked};
@@ -44,7 +44,7 @@ const FORM_JSON: &str = include_str!("../prompts/revise-form-json-1.md");
 
 /// What one `revise` loop is about. Frozen with the plan.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
-pub struct Settings {
+pub struct ReviseSettings {
     pub task: Digest,
     pub phase: String,
     pub rubric: Vec<String>,
@@ -91,14 +91,14 @@ impl ProjectPhase {
     }
 }
 
-impl Settings {
+impl ReviseSettings {
     pub fn node_plan(&self, limits: crate::budget::Limits) -> Result<NodePlan, serde_json::Error> {
         let settings = serde_json::to_value(self)?;
         Ok(NodePlan { protocol: RULE_BOOK.name.into(), version: RULE_BOOK.version, limits, settings })
     }
 }
 
-fn read(plan: &NodePlan) -> Result<Settings, String> {
+fn read(plan: &NodePlan) -> Result<ReviseSettings, String> {
     serde_json::from_value(plan.settings.clone())
         .map_err(|e| format!("the settings of `revise` cannot be read: {e}"))
 }
@@ -145,7 +145,7 @@ fn begin(plan: &NodePlan) -> Result<Box<dyn Protocol>, String> {
 }
 
 struct Revise {
-    settings: Settings,
+    settings: ReviseSettings,
     limit: u32,
     rubric: Option<Digest>,
     round: u32,
@@ -153,13 +153,13 @@ struct Revise {
     /// The draft of the round before, which was rejected.
     previous: Option<Digest>,
     /// Every item ever sent to the worker, by number.
-    items: Vec<Sent>,
+    items: Vec<SentItem>,
     headway: Headway,
 }
 
 /// An item once sent to the worker.
 #[derive(Clone, Debug)]
-struct Sent {
+struct SentItem {
     item: Item,
     open: bool,
 }
@@ -377,8 +377,8 @@ impl Revise {
         }
         for item in open {
             match self.items.iter_mut().find(|s| s.item.number == item.number) {
-                Some(sent) => *sent = Sent { item, open: true },
-                None => self.items.push(Sent { item, open: true }),
+                Some(sent) => *sent = SentItem { item, open: true },
+                None => self.items.push(SentItem { item, open: true }),
             }
         }
         self.previous = Some(draft);
@@ -458,7 +458,7 @@ impl Revise {
             notes: reply.notes.clone(),
             deviations: reply.deviations.clone(),
             coverage: Coverage {
-                entries: vec![Seen { path: "draft".into(), lines, from: None }],
+                entries: vec![CoveredFile { path: "draft".into(), lines, from: None }],
                 unseen: Vec::new(),
             },
             prompt: cx.prompt_digest(answer),

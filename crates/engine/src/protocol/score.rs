@@ -23,7 +23,7 @@ use crate::effect::{CallFailure, EffectId, FailureKind};
 use crate::event::EventKind;
 use crate::finding::Finding;
 use crate::identity::{Lineage, Moved};
-use crate::judging::{self, ColdCase, Heard, Panel, Piece};
+use crate::judging::{self, ColdCase, Panel, Piece, SeatReview};
 use crate::machine::{AgentAnswer, Cx, TaskResult};
 use crate::manifest::RunManifest;
 use crate::outcome::{Halt, Outcome};
@@ -37,10 +37,10 @@ use crate::tool::ToolUse;
 use crate::turn::Role;
 use crate::work::Work;
 
-use briefs::{Call, GIVE_UP, question};
+use briefs::{GIVE_UP, WorkerTask, question};
 use history::History;
 use judgement::{Basis, Scored, Tallied};
-use settings::{EscalateTo, Settings};
+use settings::{EscalateTo, ScoreSettings};
 use working::FolderWork;
 
 /// Version 2 of the rules: replies are read in `reading`.
@@ -58,11 +58,11 @@ const ROUNDS_OF_A_STALL: u32 = 3;
 
 fn manifest(plan: &NodePlan) -> Result<RunManifest, String> {
     const WORK: &[&str] = &["task", "given", "worker", "out"];
-    Ok(Settings::read(plan)?.manifest().ruled_by(plan, WORK))
+    Ok(ScoreSettings::read(plan)?.manifest().ruled_by(plan, WORK))
 }
 
 fn begin(plan: &NodePlan) -> Result<Box<dyn Protocol>, String> {
-    let settings = Settings::read(plan)?;
+    let settings = ScoreSettings::read(plan)?;
     let basis =
         Basis { table: settings.table.clone(), level: settings.severity, threshold: settings.threshold };
     let ground = settings.files.as_ref().map(|_| FolderWork::default());
@@ -72,7 +72,7 @@ fn begin(plan: &NodePlan) -> Result<Box<dyn Protocol>, String> {
         settings,
         rubric: None,
         round: 0,
-        attempt: Attempt::default(),
+        attempt: RoundSeries::default(),
         work: None,
         panel: Panel::default(),
         lineage: Lineage::default(),
@@ -85,7 +85,7 @@ fn begin(plan: &NodePlan) -> Result<Box<dyn Protocol>, String> {
 }
 
 struct Score {
-    settings: Settings,
+    settings: ScoreSettings,
     basis: Arc<Basis>,
     /// Rounds of one attempt.
     limit: u32,
@@ -93,7 +93,7 @@ struct Score {
     rubric: Option<Digest>,
     /// Counts through both attempts.
     round: u32,
-    attempt: Attempt,
+    attempt: RoundSeries,
     work: Option<Work>,
     panel: Panel<Scored>,
     lineage: Lineage,
@@ -110,7 +110,7 @@ struct Score {
 
 /// Rounds up to an escalation, and those after it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-struct Attempt {
+struct RoundSeries {
     escalated: bool,
     /// Rounds so far.
     rounds: u32,
@@ -125,7 +125,7 @@ impl Protocol for Score {
         self.begin_round(cx);
         match self.settings.given.clone() {
             Some(given) => self.judge(given, true, cx),
-            None => self.call_worker(&Call::Draft, cx),
+            None => self.call_worker(&WorkerTask::Draft, cx),
         }
     }
 
@@ -268,10 +268,10 @@ impl Score {
         }
     }
 
-    fn heard(&mut self, heard: Option<Vec<Heard<Scored>>>, cx: &mut Cx<'_>) {
+    fn heard(&mut self, heard: Option<Vec<SeatReview<Scored>>>, cx: &mut Cx<'_>) {
         let (Some(heard), Some(work)) = (heard, self.work.clone()) else { return };
         // Added up before duplicates are merged: a point that two critics share costs each of them its own.
-        let mut seats: Vec<(Heard<Scored>, Tallied)> =
+        let mut seats: Vec<(SeatReview<Scored>, Tallied)> =
             heard.into_iter().map(|heard| (self.basis.tally(&heard), heard)).map(|(t, h)| (h, t)).collect();
         let corpus = self.panel.corpus().clone();
         let mut findings: Vec<Finding> = seats.iter().flat_map(|(_, t)| t.findings.clone()).collect();
@@ -300,7 +300,7 @@ impl Score {
 
     fn record(
         &self,
-        heard: &Heard<Scored>,
+        heard: &SeatReview<Scored>,
         tallied: &Tallied,
         moved: &Moved,
         artifact: Digest,
@@ -328,8 +328,15 @@ impl Score {
         cx.emit(EventKind::Reviewed { round: self.round, review });
     }
 
-    fn decide(&mut self, seats: &[(Heard<Scored>, Tallied)], moved: &Moved, work: &Work, cx: &mut Cx<'_>) {
-        let failing: Vec<&(Heard<Scored>, Tallied)> = seats.iter().filter(|(_, t)| !t.passes()).collect();
+    fn decide(
+        &mut self,
+        seats: &[(SeatReview<Scored>, Tallied)],
+        moved: &Moved,
+        work: &Work,
+        cx: &mut Cx<'_>,
+    ) {
+        let failing: Vec<&(SeatReview<Scored>, Tallied)> =
+            seats.iter().filter(|(_, t)| !t.passes()).collect();
         let scores = shown_scores(seats);
         let mut known = BTreeSet::new();
         let open = failing.iter().flat_map(|(_, t)| &t.findings).filter(|f| known.insert(f.number));
@@ -360,12 +367,12 @@ impl Score {
             }
             None => {
                 self.begin_round(cx);
-                self.call_worker(&Call::Revision { draft, findings: &open, scores: &scores }, cx);
+                self.call_worker(&WorkerTask::Revision { draft, findings: &open, scores: &scores }, cx);
             }
         }
     }
 
-    fn approve(&mut self, seats: &[(Heard<Scored>, Tallied)], work: &Work, cx: &mut Cx<'_>) {
+    fn approve(&mut self, seats: &[(SeatReview<Scored>, Tallied)], work: &Work, cx: &mut Cx<'_>) {
         let findings = seats.iter().flat_map(|(_, t)| t.findings.iter().map(Finding::line));
         let notes = findings.chain(seats.iter().flat_map(|(_, t)| t.notes.clone())).collect();
         cx.emit(EventKind::Summarised { line: self.summary("✓", &shown_scores(seats)) });
@@ -414,7 +421,7 @@ impl Score {
         cx.emit(EventKind::Escalated { round: self.round, to, because: because.clone() });
         match target {
             EscalateTo::Agent(name) => self.ask_agent(&name, &because, cx),
-            EscalateTo::Orchestrator => self.start_afresh(&Call::Restructure, cx),
+            EscalateTo::Orchestrator => self.start_afresh(&WorkerTask::Restructure, cx),
             EscalateTo::User => {
                 let question = self.question.insert(question(&because, &self.history)).clone();
                 cx.ask(question);
@@ -440,7 +447,7 @@ impl Score {
                 let scores = self.history.last_scores();
                 self.halt(Halt::Cap, &scores, cx);
             }
-            Picked::Choice { .. } => self.start_afresh(&Call::Restructure, cx),
+            Picked::Choice { .. } => self.start_afresh(&WorkerTask::Restructure, cx),
             Picked::Free(decision) => self.decided(by.to_owned(), decision, cx),
             // Such answers do not get here; asked again, none is lost.
             Picked::Neither(_) => {
@@ -453,19 +460,19 @@ impl Score {
     fn decided(&mut self, by: String, decision: String, cx: &mut Cx<'_>) {
         let decision = cx.intern(decision);
         cx.emit(EventKind::Decided { by, text: decision });
-        self.start_afresh(&Call::Fresh { decision }, cx);
+        self.start_afresh(&WorkerTask::Fresh { decision }, cx);
     }
 
     /// Not from the last attempt, with a new counter, once.
-    fn start_afresh(&mut self, call: &Call<'_>, cx: &mut Cx<'_>) {
-        self.attempt = Attempt { escalated: true, rounds: 0 };
+    fn start_afresh(&mut self, call: &WorkerTask<'_>, cx: &mut Cx<'_>) {
+        self.attempt = RoundSeries { escalated: true, rounds: 0 };
         self.begin_round(cx);
         self.call_worker(call, cx);
     }
 }
 
 /// Rules 4 and 6: nothing passes that was not seen, and nothing by a citation that does not hold.
-fn unverified(seats: &[(Heard<Scored>, Tallied)]) -> Option<Outcome> {
+fn unverified(seats: &[(SeatReview<Scored>, Tallied)]) -> Option<Outcome> {
     if seats.iter().any(|(_, tallied)| !tallied.passes()) {
         return None;
     }
@@ -493,8 +500,8 @@ fn reason(tallied: &Tallied) -> String {
 }
 
 /// The primary's score, and the second critic's beside it.
-fn shown_scores(seats: &[(Heard<Scored>, Tallied)]) -> String {
-    let one = |(heard, tallied): &(Heard<Scored>, Tallied)| {
+fn shown_scores(seats: &[(SeatReview<Scored>, Tallied)]) -> String {
+    let one = |(heard, tallied): &(SeatReview<Scored>, Tallied)| {
         let score = tallied.sheet.score;
         let stated = if tallied.score().computed { "" } else { " (stated)" };
         match (&heard.seat.lens, seats.len()) {

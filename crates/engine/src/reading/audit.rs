@@ -1,4 +1,4 @@
-//! A critic's report on success criteria, from its JSON to a [`Report`]. Every breach is named at once. What only weakens a
+//! A critic's report on success criteria, from its JSON to a [`AuditReport`]. Every breach is named at once. What only weakens a
 //! pass does not stand in the way of a rejection: a report that finds something is read with whatever words it uses for it.
 
 mod criteria;
@@ -14,7 +14,9 @@ use super::json;
 use super::quoted::Shown;
 use super::wire::Rewritten;
 use super::{LONGEST_REPLY, Unread, clean as cleaning, wire};
-use crate::protocol::audit::report::{Expected, Report, ReportVerdict, agrees, named_file, stated_error};
+use crate::protocol::audit::report::{
+    AuditReport, Expected, ReportVerdict, agrees, named_file, stated_error,
+};
 
 /// The most findings one report may state; of more, the worst are read.
 pub const MOST_FINDINGS: usize = 500;
@@ -25,7 +27,7 @@ pub fn read(
     file: Option<&str>,
     expected: &Expected<'_>,
     shown: &Shown,
-) -> Result<Report, Unread> {
+) -> Result<AuditReport, Unread> {
     for text in [Some(reply), file].into_iter().flatten() {
         if text.len() > LONGEST_REPLY {
             return Err(Unread::new(format!(
@@ -58,7 +60,7 @@ fn read_own(
     file: Option<&str>,
     expected: &Expected<'_>,
     shown: &Shown,
-) -> Result<Report, Unread> {
+) -> Result<AuditReport, Unread> {
     let found = json::find(text, &is_report, &["criteria", "findings", "verdict"], shown)?;
     let around = found.as_ref().map_or_else(|| text.to_owned(), |found| found.around.clone());
     let envelope = json::find(&around, &is_envelope, &["report_path", "blockers_count"], shown)?;
@@ -115,9 +117,9 @@ fn from_envelope(
     expected: &Expected<'_>,
     deviations: &mut Vec<String>,
     shown: &Shown,
-) -> Result<Report, Unread> {
+) -> Result<AuditReport, Unread> {
     let Some(named) = named_file(envelope, expected, deviations).map_err(refused)? else {
-        return Ok(Report::critic_error(expected, &stated_error(envelope)));
+        return Ok(AuditReport::critic_error(expected, &stated_error(envelope)));
     };
     let text = file.ok_or_else(|| {
         Unread::new(format!(

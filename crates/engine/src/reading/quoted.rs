@@ -10,7 +10,7 @@ use serde_json::Value;
 
 use super::relaxed;
 use crate::evidence::folded::folded;
-use crate::text::Body;
+use crate::text::TextBody;
 
 /// So many lines in a row make a quotation.
 const BLOCK: usize = 2;
@@ -24,7 +24,7 @@ const MOST_LINES: usize = 400_000;
 /// The texts from outside that a call showed, as quotations are looked for in them.
 #[derive(Clone, Debug, Default)]
 pub struct Shown {
-    texts: Vec<Arc<Body>>,
+    texts: Vec<Arc<TextBody>>,
     lines: OnceLock<HashSet<u64>>,
     /// The texts, folded, for what stands on one line.
     folded: OnceLock<Vec<String>>,
@@ -33,10 +33,10 @@ pub struct Shown {
 
 impl Shown {
     pub fn of<'a>(texts: impl IntoIterator<Item = &'a str>) -> Self {
-        Self::new(texts.into_iter().map(|text| Arc::new(Body::new(text))))
+        Self::new(texts.into_iter().map(|text| Arc::new(TextBody::new(text))))
     }
 
-    pub(crate) fn new(texts: impl IntoIterator<Item = Arc<Body>>) -> Self {
+    pub(crate) fn new(texts: impl IntoIterator<Item = Arc<TextBody>>) -> Self {
         Self { texts: texts.into_iter().collect(), ..Self::default() }
     }
 

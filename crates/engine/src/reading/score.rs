@@ -17,7 +17,7 @@ use super::relaxed::Slip;
 use super::wire::Rewritten;
 use super::{LONGEST_REPLY, Unread, clean, wire};
 use crate::brief;
-use crate::deduction::{self, Amount, FULL, Gravity, Level, Rate, Row, Table};
+use crate::deduction::{self, Amount, DeductionRow, DeductionTable, FULL, Gravity, Level, Rate};
 use crate::finding::{Finding, Location, Severity};
 
 /// More deductions are refused, not cut: cutting would raise the score.
@@ -35,7 +35,7 @@ pub(crate) const NO_ROW: &str = "stated";
 #[derive(Clone, Copy, Debug)]
 pub struct Expected<'a> {
     /// Without a table the number in the reply counts.
-    pub table: Option<&'a Table>,
+    pub table: Option<&'a DeductionTable>,
     pub level: Level,
     /// The score that passes.
     pub threshold: u32,
@@ -450,7 +450,7 @@ fn unruled_severity(claim: &Claim) -> Severity {
 
 /// How often a row applies: as stated, else by how often its points fit into those stated. Points that
 /// differ from the rubric's are noted; the rubric's count.
-fn applied(claim: &Claim, row: &Row, rate: Rate, said: &mut Said) -> u32 {
+fn applied(claim: &Claim, row: &DeductionRow, rate: Rate, said: &mut Said) -> u32 {
     let times = claim.times.unwrap_or_else(|| match claim.points {
         Some(points) if rate.repeats => points.times_of(rate.each),
         _ => 1,
@@ -487,7 +487,7 @@ fn finding(claim: Claim, rule: String, severity: Severity, times: u32, expected:
     finding
 }
 
-fn unknown_row(claim: &Claim, table: &Table, list_ids: bool) -> String {
+fn unknown_row(claim: &Claim, table: &DeductionTable, list_ids: bool) -> String {
     let mut problem = format!("the deduction `{}` names no row of the rubric", claim.label());
     if list_ids {
         let ids: Vec<&str> = table.rows.iter().take(MOST_IDS).map(|row| row.id.as_str()).collect();

@@ -4,7 +4,7 @@
 
 mod words;
 
-use super::place::{Place, climbs};
+use super::place::{ToolPath, climbs};
 use words::Piece;
 
 /// A longer line is not read but asked about.
@@ -86,7 +86,7 @@ struct Look<'a> {
     root: &'a str,
     /// The folder below the root the line has gone to, where that is certain.
     below: Option<String>,
-    command: Command,
+    command: ShellCommand,
     /// The next word is written to.
     writes: bool,
     /// The next word is a folder something is done in (`git -C`).
@@ -97,7 +97,7 @@ struct Look<'a> {
 
 /// The command a word belongs to.
 #[derive(Default)]
-struct Command {
+struct ShellCommand {
     name: Option<String>,
     arguments: usize,
     /// The next word is a file of patterns.
@@ -156,12 +156,12 @@ impl Look<'_> {
     fn go(&mut self, folder: &str) {
         self.below = self.below.take().and_then(|below| {
             let path = if folder.starts_with('/') { folder.to_owned() } else { format!("{below}/{folder}") };
-            match Place::of(
+            match ToolPath::of(
                 path.strip_prefix('/').filter(|_| !folder.starts_with('/')).unwrap_or(&path),
                 self.root,
             ) {
-                Place::Inside(inside) => Some(inside),
-                Place::Outside(_) => None,
+                ToolPath::Inside(inside) => Some(inside),
+                ToolPath::Outside(_) => None,
             }
         });
     }
@@ -199,7 +199,7 @@ impl Look<'_> {
 
     fn path(&self, path: &str, strict: bool) -> Option<String> {
         if path.starts_with('/') {
-            let Place::Outside(full) = Place::of(path, self.root) else { return None };
+            let ToolPath::Outside(full) = ToolPath::of(path, self.root) else { return None };
             let readable = !strict && READABLE.iter().any(|known| is_at_or_below(&full, known));
             let harmless = HARMLESS.iter().any(|known| is_at_or_below(&full, known));
             return (!readable && !harmless).then_some(full);

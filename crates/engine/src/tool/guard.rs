@@ -35,7 +35,7 @@ const TOOLS: usize = 256;
 #[derive(Clone, Debug, Default)]
 pub struct LoopGuard {
     /// The last calls that were done, oldest first.
-    calls: VecDeque<Call>,
+    calls: VecDeque<GuardedCall>,
     /// Errors in a row, by tool; at [`ERRORS`] it is switched off and stays so.
     errors: BTreeMap<String, u32>,
     blocks: u32,
@@ -50,7 +50,7 @@ pub struct LoopGuard {
 
 /// What came of a call.
 #[derive(Clone, Copy, Debug)]
-pub struct Came<'a> {
+pub struct CallOutcome<'a> {
     pub text: &'a str,
     /// The tool itself failed.
     pub is_error: bool,
@@ -63,7 +63,7 @@ pub struct Came<'a> {
 
 /// What the guard says of a call that was done.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub enum Word {
+pub enum GuardWord {
     /// The tool is switched off.
     Off(String),
     /// The worker should know.
@@ -71,7 +71,7 @@ pub enum Word {
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-struct Call {
+struct GuardedCall {
     /// The tool and its arguments.
     what: Digest,
     result: Digest,
@@ -81,7 +81,7 @@ struct Call {
     changed: bool,
 }
 
-impl Call {
+impl GuardedCall {
     /// The same call with the same result.
     fn is_again(&self, other: &Self) -> bool {
         (self.what, self.result, self.waits) == (other.what, other.result, other.waits)
@@ -90,7 +90,7 @@ impl Call {
 
 /// Why a call is not done.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Block {
+pub struct GuardRefusal {
     /// A sentence for the worker.
     pub because: String,
     /// The run has been blocked too often.
@@ -116,29 +116,29 @@ impl LoopGuard {
 
     /// Whether the call may be done. One that may not is not counted as a call; of several in one turn one counts
     /// as a block.
-    pub fn before(&mut self, tool: &str, args: &str) -> Option<Block> {
+    pub fn before(&mut self, tool: &str, args: &str) -> Option<GuardRefusal> {
         let because = self.objection(tool, args)?;
         if !std::mem::replace(&mut self.counted, true) {
             self.blocks = self.blocks.saturating_add(1);
         }
-        Some(Block { because, halt: self.blocks >= HALT })
+        Some(GuardRefusal { because, halt: self.blocks >= HALT })
     }
 
     /// What came of a call. Says so, once, when its tool is switched off.
     pub fn after(&mut self, tool: &str, args: &str, result: Digest, is_error: bool) -> Option<String> {
         let (what, waits) = (what(tool, args), is_waiting(tool, args));
-        self.remember(Call { what, result, waits, roughly: (what, result), changed: false });
+        self.remember(GuardedCall { what, result, waits, roughly: (what, result), changed: false });
         self.count_error(tool, is_error)
     }
 
     /// As [`Self::after`], of a guard that looks further.
-    pub fn heard(&mut self, tool: &str, args: &str, came: &Came<'_>) -> Option<Word> {
+    pub fn heard(&mut self, tool: &str, args: &str, came: &CallOutcome<'_>) -> Option<GuardWord> {
         let claims_to_wait = is_waiting(tool, args);
         if claims_to_wait {
             self.hurries = came.took_ms < SOME_TIME;
         }
         let waits = claims_to_wait && !self.hurries;
-        self.remember(Call {
+        self.remember(GuardedCall {
             what: what(tool, args),
             result: result_of(came.text),
             waits,
@@ -151,10 +151,10 @@ impl LoopGuard {
         } else {
             self.varied.came(tool, args, came)
         };
-        self.count_error(tool, came.is_error).map(Word::Off).or_else(|| circle.map(Word::Circle))
+        self.count_error(tool, came.is_error).map(GuardWord::Off).or_else(|| circle.map(GuardWord::Circle))
     }
 
-    fn remember(&mut self, call: Call) {
+    fn remember(&mut self, call: GuardedCall) {
         if self.calls.len() == WINDOW {
             self.calls.pop_front();
         }
@@ -214,7 +214,7 @@ impl LoopGuard {
     fn is_in_cycle(&self, what: Digest, period: usize) -> bool {
         let length = period * REPETITIONS;
         let Some(from) = self.calls.len().checked_sub(length) else { return false };
-        let last: Vec<&Call> = self.calls.iter().skip(from).collect();
+        let last: Vec<&GuardedCall> = self.calls.iter().skip(from).collect();
         let goes_round = last.iter().zip(last.iter().skip(period)).all(|(one, next)| one.is_again(next));
         let is_next = last.first().is_some_and(|first| first.what == what);
         goes_round && is_next && last.iter().all(|call| !call.waits)
@@ -223,7 +223,7 @@ impl LoopGuard {
     /// As [`Self::is_in_cycle`], numbers aside, of one that came round more often and changed nothing.
     fn is_roughly_in_cycle(&self, what: Digest, period: usize) -> bool {
         let Some(from) = self.calls.len().checked_sub(period * ROUGHLY) else { return false };
-        let last: Vec<&Call> = self.calls.iter().skip(from).collect();
+        let last: Vec<&GuardedCall> = self.calls.iter().skip(from).collect();
         let goes_round =
             last.iter().zip(last.iter().skip(period)).all(|(one, next)| one.roughly == next.roughly);
         // Whichever of its calls comes next: who was blocked at one would go on with another.
@@ -258,7 +258,7 @@ fn what(tool: &str, args: &str) -> Digest {
 }
 
 /// What came of a call, to be compared: of a failure without its numbers.
-fn news(came: &Came<'_>) -> Digest {
+fn news(came: &CallOutcome<'_>) -> Digest {
     if came.failed { Digest::of(without_digits(came.text).as_bytes()) } else { result_of(came.text) }
 }
 

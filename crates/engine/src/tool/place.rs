@@ -6,14 +6,14 @@ const LONGEST: usize = 4096;
 
 /// A path read against the run's folder.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub enum Place {
+pub enum ToolPath {
     /// Relative to the folder, with `/`; empty for the folder itself.
     Inside(String),
     /// Absolute.
     Outside(String),
 }
 
-impl Place {
+impl ToolPath {
     /// Reads a path a model wrote. Refuses what no path should hold.
     pub fn read(path: &str, root: &str) -> Result<Self, String> {
         if path.len() > LONGEST {
@@ -85,8 +85,8 @@ mod tests {
 
     #[test]
     fn a_path_leads_where_its_names_lead() {
-        let inside = |path: &str| Place::Inside(path.to_owned());
-        let outside = |path: &str| Place::Outside(path.to_owned());
+        let inside = |path: &str| ToolPath::Inside(path.to_owned());
+        let outside = |path: &str| ToolPath::Outside(path.to_owned());
         let cases = [
             ("./a", inside("a")),
             ("a//b/", inside("a/b")),
@@ -105,23 +105,23 @@ mod tests {
             ("..a/b..", inside("..a/b..")),
         ];
         for (path, expected) in cases {
-            assert_eq!(Place::of(path, "/tmp/goal"), expected, "{path}");
-            assert_eq!(Place::of(path, "/tmp/goal/"), expected, "{path}");
+            assert_eq!(ToolPath::of(path, "/tmp/goal"), expected, "{path}");
+            assert_eq!(ToolPath::of(path, "/tmp/goal/"), expected, "{path}");
         }
     }
 
     #[test]
     fn a_folder_that_is_not_known_holds_no_absolute_path() {
-        assert_eq!(Place::of("/etc/passwd", ""), Place::Outside("/etc/passwd".to_owned()));
-        assert_eq!(Place::of("a/b", ""), Place::Inside("a/b".to_owned()));
-        assert_eq!(Place::of("../b", ""), Place::Outside("/b".to_owned()));
+        assert_eq!(ToolPath::of("/etc/passwd", ""), ToolPath::Outside("/etc/passwd".to_owned()));
+        assert_eq!(ToolPath::of("a/b", ""), ToolPath::Inside("a/b".to_owned()));
+        assert_eq!(ToolPath::of("../b", ""), ToolPath::Outside("/b".to_owned()));
     }
 
     #[test]
     fn what_no_path_holds_is_refused() {
         for path in ["a\0b", "a\nb", "~/x", "~", &"a/".repeat(4000)] {
-            assert!(Place::read(path, "/tmp/goal").is_err(), "{path}");
+            assert!(ToolPath::read(path, "/tmp/goal").is_err(), "{path}");
         }
-        assert!(Place::read("backup~", "/tmp/goal").is_ok());
+        assert!(ToolPath::read("backup~", "/tmp/goal").is_ok());
     }
 }

@@ -8,7 +8,7 @@ mod own;
 
 use super::elsewhere::names_elsewhere;
 use super::{Process, Risk, ToolAction};
-use crate::protocol::goal::{Policy, Server};
+use crate::protocol::goal::{Policy, ToolServer};
 
 pub use in_full::in_full;
 pub use lasting::Lasting;
@@ -38,11 +38,11 @@ pub struct Ruled<'a> {
     pub held: bool,
     /// The run's folder, absolute.
     pub root: &'a str,
-    pub servers: &'a [Server],
+    pub servers: &'a [ToolServer],
 }
 
 /// What doing it counts as.
-pub fn risk(action: &ToolAction, servers: &[Server]) -> Risk {
+pub fn risk(action: &ToolAction, servers: &[ToolServer]) -> Risk {
     match action {
         ToolAction::ReadFile { .. }
         | ToolAction::ListFiles { .. }

@@ -5,7 +5,7 @@ use serde_json::{Map, Value};
 
 use super::json::sorted;
 use super::offered;
-use super::place::Place;
+use super::place::ToolPath;
 use super::{Process, ToolAction};
 use crate::digest::Digest;
 
@@ -40,7 +40,7 @@ pub enum ToolRequest {
 
 /// What a wish is read against.
 #[derive(Clone, Copy, Debug)]
-pub struct Reading<'a> {
+pub struct RequestContext<'a> {
     /// The run's folder, absolute.
     pub root: &'a str,
     /// Servers whose tools the worker was offered.
@@ -55,19 +55,19 @@ pub struct Reading<'a> {
 pub fn read(
     name: &str,
     args: &str,
-    reading: &Reading<'_>,
+    reading: &RequestContext<'_>,
     store: &mut dyn FnMut(String) -> Digest,
 ) -> Result<ToolRequest, String> {
-    let known = Known::of(name, reading).ok_or_else(|| unknown(name, reading))?;
+    let known = KnownTool::of(name, reading).ok_or_else(|| unknown(name, reading))?;
     let args = Args::read(name, args)?;
     let request = |action| Ok(ToolRequest::Do { action, outside: None });
     match known {
-        Known::OfServer { server, tool } => request(ToolAction::Mcp {
+        KnownTool::OfServer { server, tool } => request(ToolAction::Mcp {
             server: server.to_owned(),
             tool: tool.to_owned(),
             args: store(sorted(&Value::Object(args.map))),
         }),
-        Known::Ours("run_command") => {
+        KnownTool::Ours("run_command") => {
             let line = args.needed("command")?;
             if line.trim().is_empty() || line.contains('\0') {
                 return Err(args.wrong("command", "a line for the shell"));
@@ -76,7 +76,7 @@ pub fn read(
             let timeout_ms = if asked == 0 { reading.timeout_ms } else { asked.min(reading.timeout_ms) };
             request(ToolAction::RunCommand { line, timeout_ms })
         }
-        Known::Ours("read_file") => {
+        KnownTool::Ours("read_file") => {
             let path = args.needed("path")?;
             let from = args.count("from")?.unwrap_or(1).max(1);
             let lines = args.count("lines")?.unwrap_or(LINES).clamp(1, MOST_LINES);
@@ -86,12 +86,12 @@ pub fn read(
             let (path, outside) = file(&path, reading)?;
             Ok(ToolRequest::Do { action: ToolAction::ReadFile { path, from, lines }, outside })
         }
-        Known::Ours("write_file") => {
+        KnownTool::Ours("write_file") => {
             let (path, outside) = file(&args.needed("path")?, reading)?;
             let content = store(args.needed("content")?);
             Ok(ToolRequest::Do { action: ToolAction::WriteFile { path, content }, outside })
         }
-        Known::Ours("edit_file") => {
+        KnownTool::Ours("edit_file") => {
             let (path, outside) = file(&args.needed("path")?, reading)?;
             let (old, new) = (args.needed("old")?, args.needed("new")?);
             if old.is_empty() {
@@ -108,11 +108,11 @@ pub fn read(
                 outside,
             })
         }
-        Known::Ours("list_files") => {
+        KnownTool::Ours("list_files") => {
             let (path, outside) = folder(args.text("path")?, reading)?;
             Ok(ToolRequest::Do { action: ToolAction::ListFiles { path }, outside })
         }
-        Known::Ours("search_files") => {
+        KnownTool::Ours("search_files") => {
             let pattern = args.needed("pattern")?;
             if pattern.is_empty() {
                 return Err(args.wrong("pattern", "a regular expression"));
@@ -120,33 +120,35 @@ pub fn read(
             let (path, outside) = folder(args.text("path")?, reading)?;
             Ok(ToolRequest::Do { action: ToolAction::SearchFiles { pattern, path }, outside })
         }
-        Known::Ours("fetch_url") => {
+        KnownTool::Ours("fetch_url") => {
             let url = args.needed("url")?.trim().to_owned();
             if !is_web_address(&url) {
                 return Err(args.wrong("url", "an address that begins with http:// or https://"));
             }
             request(ToolAction::FetchUrl { url })
         }
-        Known::Ours("start_process") => {
+        KnownTool::Ours("start_process") => {
             let (name, line) = (args.process()?, args.needed("command")?);
             if line.trim().is_empty() || line.contains('\0') {
                 return Err(args.wrong("command", "a line for the shell"));
             }
             request(ToolAction::Process(Process::Start { name, line }))
         }
-        Known::Ours("list_processes") => request(ToolAction::Process(Process::List)),
-        Known::Ours("read_process_log") => {
+        KnownTool::Ours("list_processes") => request(ToolAction::Process(Process::List)),
+        KnownTool::Ours("read_process_log") => {
             request(ToolAction::Process(Process::Log { name: args.process()? }))
         }
-        Known::Ours("stop_process") => request(ToolAction::Process(Process::Stop { name: args.process()? })),
-        Known::Ours("claim_complete") => {
+        KnownTool::Ours("stop_process") => {
+            request(ToolAction::Process(Process::Stop { name: args.process()? }))
+        }
+        KnownTool::Ours("claim_complete") => {
             Ok(ToolRequest::Claim { rationale: bounded(args.needed("rationale")?) })
         }
-        Known::Ours("abort_with_report") => Ok(ToolRequest::Abort {
+        KnownTool::Ours("abort_with_report") => Ok(ToolRequest::Abort {
             reason: bounded(args.needed("reason")?),
             learned: bounded(args.needed("what_was_learned")?),
         }),
-        Known::Ours(_) => Err(unknown(name, reading)),
+        KnownTool::Ours(_) => Err(unknown(name, reading)),
     }
 }
 
@@ -163,13 +165,13 @@ pub fn is_web_address(url: &str) -> bool {
 }
 
 /// A tool that exists, by the name a model gave.
-enum Known<'a> {
+enum KnownTool<'a> {
     Ours(&'a str),
     OfServer { server: &'a str, tool: &'a str },
 }
 
-impl<'a> Known<'a> {
-    fn of(name: &'a str, reading: &Reading<'a>) -> Option<Self> {
+impl<'a> KnownTool<'a> {
+    fn of(name: &'a str, reading: &RequestContext<'a>) -> Option<Self> {
         let of_server = reading
             .servers
             .iter()
@@ -184,12 +186,12 @@ impl<'a> Known<'a> {
     }
 }
 
-fn ours(reading: &Reading<'_>) -> impl Iterator<Item = String> {
+fn ours(reading: &RequestContext<'_>) -> impl Iterator<Item = String> {
     let processes = if reading.processes { offered::processes() } else { Vec::new() };
     offered::builtin().into_iter().chain(processes).chain(offered::goal_end()).map(|tool| tool.name)
 }
 
-fn unknown(name: &str, reading: &Reading<'_>) -> String {
+fn unknown(name: &str, reading: &RequestContext<'_>) -> String {
     let servers = reading.servers;
     let name: String = name.chars().filter(|c| !c.is_control()).take(80).collect();
     let known: Vec<String> = ours(reading).collect();
@@ -207,18 +209,18 @@ fn is_kept_output(path: &str) -> bool {
         .is_some_and(|n| n.bytes().all(|b| b.is_ascii_digit()) && n.parse::<u32>().is_ok())
 }
 
-fn folder(path: Option<String>, reading: &Reading<'_>) -> Result<(String, Option<String>), String> {
+fn folder(path: Option<String>, reading: &RequestContext<'_>) -> Result<(String, Option<String>), String> {
     let path = path.unwrap_or_default();
-    match Place::read(&path, reading.root)? {
-        Place::Inside(inside) if is_kept_output(&inside) => {
+    match ToolPath::read(&path, reading.root)? {
+        ToolPath::Inside(inside) if is_kept_output(&inside) => {
             Err(format!("`{inside}` is an output that was kept: only read_file reads it."))
         }
-        Place::Inside(inside) => Ok((inside, None)),
-        Place::Outside(outside) => Ok((outside.clone(), Some(outside))),
+        ToolPath::Inside(inside) => Ok((inside, None)),
+        ToolPath::Outside(outside) => Ok((outside.clone(), Some(outside))),
     }
 }
 
-fn file(path: &str, reading: &Reading<'_>) -> Result<(String, Option<String>), String> {
+fn file(path: &str, reading: &RequestContext<'_>) -> Result<(String, Option<String>), String> {
     let (path, outside) = folder(Some(path.to_owned()), reading)?;
     if path.is_empty() || path == "/" {
         return Err("`path` names a folder; a file is needed.".to_owned());

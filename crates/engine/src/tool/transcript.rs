@@ -36,22 +36,22 @@ const NAME: usize = 64;
 #[derive(Clone, Debug, Default)]
 struct Exchange {
     /// None only at the beginning, for what is said before the model's first turn.
-    said: Option<Said>,
+    said: Option<WorkerTurn>,
     told: VecDeque<Digest>,
     /// What was told and is not remembered.
     untold: usize,
-    lines: Vec<Line>,
+    lines: Vec<TranscriptLine>,
 }
 
 #[derive(Clone, Debug)]
-struct Said {
+struct WorkerTurn {
     text: Digest,
-    calls: Vec<Asked>,
+    calls: Vec<RecordedCall>,
     refused: usize,
 }
 
 #[derive(Clone, Debug)]
-struct Asked {
+struct RecordedCall {
     call: ToolCall,
     /// What the model called it, if that could not stay.
     alias: Option<String>,
@@ -59,7 +59,7 @@ struct Asked {
 }
 
 #[derive(Clone, Debug)]
-enum Line {
+enum TranscriptLine {
     Done(String),
     Told(Digest),
 }
@@ -69,7 +69,7 @@ pub struct Transcript {
     not_done: Digest,
     exchanges: VecDeque<Exchange>,
     /// What stands for the exchanges that are not remembered.
-    lines: VecDeque<Line>,
+    lines: VecDeque<TranscriptLine>,
     forgotten: usize,
     /// Makes names that no other call has.
     named: u64,
@@ -92,7 +92,7 @@ impl Transcript {
     pub fn said(&mut self, text: Digest, mut calls: Vec<ToolCall>) {
         let refused = calls.len().saturating_sub(CALLS);
         calls.truncate(CALLS);
-        let mut said = Said { text, calls: Vec::with_capacity(calls.len()), refused };
+        let mut said = WorkerTurn { text, calls: Vec::with_capacity(calls.len()), refused };
         for call in calls {
             let asked = self.asked(call, &said.calls);
             said.calls.push(asked);
@@ -105,7 +105,7 @@ impl Transcript {
     pub fn result(&mut self, mut result: ToolResult, line: String) {
         let Some(exchange) = self.exchanges.back_mut() else { return };
         let Some(said) = &mut exchange.said else { return };
-        let is_meant = |asked: &&mut Asked| {
+        let is_meant = |asked: &&mut RecordedCall| {
             let named = asked.alias.as_ref().unwrap_or(&asked.call.id);
             asked.result.is_none() && (*named == result.call || asked.call.id == result.call)
         };
@@ -113,7 +113,7 @@ impl Transcript {
         result.call.clone_from(&asked.call.id);
         asked.result = Some(result);
         let is_short = line.len() <= LINE && !line.contains(char::is_control);
-        exchange.lines.push(Line::Done(if is_short { line } else { one_line(&line) }));
+        exchange.lines.push(TranscriptLine::Done(if is_short { line } else { one_line(&line) }));
     }
 
     /// Something said to the model, at this point in time: a nudge, the critic, a person.
@@ -126,11 +126,13 @@ impl Transcript {
         if exchange.told.len() > TOLD {
             exchange.told.pop_front();
             exchange.untold = exchange.untold.saturating_add(1);
-            if let Some(first) = exchange.lines.iter().position(|line| matches!(line, Line::Told(_))) {
+            if let Some(first) =
+                exchange.lines.iter().position(|line| matches!(line, TranscriptLine::Told(_)))
+            {
                 exchange.lines.remove(first);
             }
         }
-        exchange.lines.push(Line::Told(text));
+        exchange.lines.push(TranscriptLine::Told(text));
     }
 
     /// The first call of the model's last turn that has no result yet, as the conversation names it.
@@ -176,7 +178,7 @@ impl Transcript {
     }
 
     /// Names are kept where every provider takes them and nothing else has them.
-    fn asked(&mut self, mut call: ToolCall, beside: &[Asked]) -> Asked {
+    fn asked(&mut self, mut call: ToolCall, beside: &[RecordedCall]) -> RecordedCall {
         call.name = plain_name(&call.name);
         let is_fit = !call.id.is_empty() && call.id.len() <= NAME && call.id.bytes().all(is_plain);
         let mut alias = None;
@@ -187,10 +189,10 @@ impl Transcript {
                 call.id = format!("call_{}", self.named);
             }
         }
-        Asked { call, alias, result: None }
+        RecordedCall { call, alias, result: None }
     }
 
-    fn is_taken(&self, id: &str, beside: &[Asked]) -> bool {
+    fn is_taken(&self, id: &str, beside: &[RecordedCall]) -> bool {
         let earlier = self.exchanges.iter().filter_map(|e| e.said.as_ref()).flat_map(|said| &said.calls);
         earlier.chain(beside).any(|asked| asked.call.id == id)
     }
@@ -214,7 +216,7 @@ impl Transcript {
             return None;
         }
         let left_out = self.exchanges.iter().take(kept_from).flat_map(|exchange| &exchange.lines);
-        let lines: Vec<&Line> = self.lines.iter().chain(left_out).collect();
+        let lines: Vec<&TranscriptLine> = self.lines.iter().chain(left_out).collect();
         let newest = lines.get(lines.len().saturating_sub(LINES)..).unwrap_or_default();
         let mut out = format!("\n\n[{turns} earlier turns are left out to save room.");
         if newest.is_empty() {
@@ -224,8 +226,8 @@ impl Transcript {
         out.push_str(" The last things of them, oldest first:]\n");
         for line in newest {
             let _ = match line {
-                Line::Done(line) => writeln!(out, "- {line}"),
-                Line::Told(text) => writeln!(out, "- you were told: {}", one_line(texts.get(text))),
+                TranscriptLine::Done(line) => writeln!(out, "- {line}"),
+                TranscriptLine::Told(text) => writeln!(out, "- you were told: {}", one_line(texts.get(text))),
             };
         }
         Some(out)
@@ -259,7 +261,7 @@ impl Exchange {
             } else if turn.calls.is_empty() {
                 said.push(Part::Text("(nothing said)".to_owned()));
             }
-            for Asked { call, result, .. } in &turn.calls {
+            for RecordedCall { call, result, .. } in &turn.calls {
                 said.push(Part::Call(call.clone()));
                 let missing = || ToolResult { call: call.id.clone(), text: not_done, ok: false };
                 told.push(Part::Result(result.clone().unwrap_or_else(missing)));

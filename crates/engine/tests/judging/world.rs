@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use gadfly_engine::budget::{Limits, Usage};
-use gadfly_engine::deduction::{Amount, Level, Points, Row, Table};
+use gadfly_engine::deduction::{Amount, DeductionRow, DeductionTable, Level, Points};
 use gadfly_engine::effect::{Effect, EffectKind};
 use gadfly_engine::event::EventKind;
 use gadfly_engine::finding::Severity;
@@ -14,7 +14,7 @@ use gadfly_engine::plan::NodePlan;
 use gadfly_engine::protocol::{audit, converge, score};
 use gadfly_engine::tool::{ToolAction, ToolCall, ToolDone, ToolEnd};
 use gadfly_engine::tree::{
-    Change, ChangeKind, FileContent, FileSeen, Looked, OneRun, RunEnd, Tree, Verified, WorkspacePlan,
+    Change, ChangeKind, CommandRun, FileContent, FileSeen, Looked, RunEnd, Tree, Verified, WorkspacePlan,
 };
 use gadfly_engine::{
     AgentCard, Answer, Class, Digest, Engine, Input, Outcome, Part, Plan, Reply, Role, Stamp, Start,
@@ -212,7 +212,7 @@ impl World {
             EffectKind::Verify(_) => {
                 let code = i32::from(self.chance.percent(25));
                 let output = Text::new(format!("ran, exit {code}\n"));
-                let run = OneRun { end: RunEnd::Code(code), output: output.digest(), took_ms: 1 };
+                let run = CommandRun { end: RunEnd::Code(code), output: output.digest(), took_ms: 1 };
                 texts.push(output);
                 Reply::Verified(Verified { runs: vec![run], changed: Vec::new(), evidence: Vec::new() })
             }
@@ -362,7 +362,7 @@ fn root(
     let (task, worker) = (task.digest(), Some("ann".to_owned()));
     let out = Some(Target { path: "out.md".into(), before: None });
     match game {
-        Game::Score => score::settings::Settings {
+        Game::Score => score::settings::ScoreSettings {
             task,
             rubric: rubric.digest(),
             table: chance.percent(80).then(table),
@@ -386,7 +386,7 @@ fn root(
             files: None,
         }
         .node_plan(limits),
-        Game::Audit => audit::settings::Settings {
+        Game::Audit => audit::settings::AuditSettings {
             task_id: TASK_ID.into(),
             task,
             criteria: ["SC-1", "SC-2"]
@@ -414,7 +414,7 @@ fn root(
             max_parts: 5,
         }
         .node_plan(limits),
-        Game::Converge => converge::settings::Settings {
+        Game::Converge => converge::settings::ConvergeSettings {
             task,
             criteria: CRITERIA
                 .map(|name| converge::sets::Criterion { name: name.into(), question: "Is it?".into() })
@@ -433,20 +433,20 @@ fn root(
     .unwrap()
 }
 
-fn table() -> Table {
-    let row = |id: &str, points| Row {
+fn table() -> DeductionTable {
+    let row = |id: &str, points| DeductionRow {
         id: id.to_owned(),
         category: None,
         text: id.replace('-', " "),
         points,
         at: BTreeMap::new(),
     };
-    Table {
+    DeductionTable {
         rows: vec![
             row("missing-source", Points::Flat(Amount::whole(20))),
             row("vague", Points::Per { each: Amount::whole(10), unit: None, max: Some(Amount::whole(30)) }),
             row("no-unit", Points::Per { each: Amount::whole(5), unit: Some("number".into()), max: None }),
         ],
-        ..Table::default()
+        ..DeductionTable::default()
     }
 }

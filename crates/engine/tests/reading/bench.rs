@@ -1,6 +1,6 @@
 //! One small case per protocol, and what each reader makes of a reply to it.
 
-use gadfly_engine::deduction::{Amount, Level, Points, Row, Table, slug};
+use gadfly_engine::deduction::{Amount, DeductionRow, DeductionTable, Level, Points, slug};
 use gadfly_engine::protocol::audit::report::{Criterion as Claim, Expected as Audited, ReportVerdict};
 use gadfly_engine::protocol::converge::sets::Criterion;
 use gadfly_engine::reading::quoted::Shown;
@@ -18,17 +18,17 @@ pub enum Protocol {
 
 pub const ALL: [Protocol; 4] = [Protocol::Revise, Protocol::Score, Protocol::Converge, Protocol::Audit];
 
-fn table() -> Table {
-    let row = |text: &str, points: u32| Row {
+fn table() -> DeductionTable {
+    let row = |text: &str, points: u32| DeductionRow {
         id: slug(text),
         category: None,
         text: text.to_owned(),
         points: Points::Flat(Amount::whole(points)),
         at: std::collections::BTreeMap::new(),
     };
-    Table {
+    DeductionTable {
         rows: vec![row("No sample size", 50), row("Causal claim without design", 40), row("Filler", 2)],
-        ..Table::default()
+        ..DeductionTable::default()
     }
 }
 

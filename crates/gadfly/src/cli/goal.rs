@@ -10,7 +10,7 @@ use gadfly_project::config::{self, NO_ZERO, until};
 
 use super::options::Options;
 use super::report::{ReportTo, report};
-use super::{Consent, Patience};
+use super::{ConsentArgs, Patience};
 
 const GOAL_EXAMPLES: &str = "\
 Examples:
@@ -49,7 +49,7 @@ pub struct Goal {
     #[command(flatten)]
     pub patience: Patience,
     #[command(flatten)]
-    pub consent: Consent,
+    pub consent: ConsentArgs,
 }
 
 /// Success criteria. Several must all hold.

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Arg, ArgAction, ArgMatches, Args, FromArgMatches};
 use gadfly_project::Overrides;
-use gadfly_project::config::keys::{self, Fixed, Key, Section, Shape, Use};
+use gadfly_project::config::keys::{self, ConfigSection, Fixed, Key, KeyScope, Shape};
 use gadfly_project::reference;
 
 /// What one command was given of its options, as it was typed.
@@ -15,10 +15,10 @@ pub struct Options<const COMMAND: u8> {
 
 impl<const COMMAND: u8> Options<COMMAND> {
     /// The options of a loop, a goal or a pipeline, with the caps.
-    pub fn overrides(&self, section: Section) -> Overrides {
+    pub fn overrides(&self, section: ConfigSection) -> Overrides {
         let mut overrides = Overrides::of(section);
         for (key, words) in &self.given {
-            if key.section == section || key.section == Section::Budget {
+            if key.section == section || key.section == ConfigSection::Budget {
                 overrides.write(key, words, None);
             }
         }
@@ -26,17 +26,17 @@ impl<const COMMAND: u8> Options<COMMAND> {
     }
 
     /// The words of one option.
-    pub fn words(&self, section: Section, name: &str) -> &[String] {
+    pub fn words(&self, section: ConfigSection, name: &str) -> &[String] {
         let found = self.given.iter().find(|(key, _)| key.section == section && key.name == name);
         found.map(|(_, words)| words.as_slice()).unwrap_or_default()
     }
 
-    pub fn word(&self, section: Section, name: &str) -> Option<&str> {
+    pub fn word(&self, section: ConfigSection, name: &str) -> Option<&str> {
         self.words(section, name).first().map(String::as_str)
     }
 
     /// Which flags of a section were given.
-    pub fn flags(&self, section: Section) -> Vec<String> {
+    pub fn flags(&self, section: ConfigSection) -> Vec<String> {
         let own = self.given.iter().filter(|(key, _)| key.section == section);
         own.map(|(key, _)| format!("--{}", key.flag_name())).collect()
     }
@@ -92,7 +92,7 @@ fn arg(key: &'static Key, command: u8) -> Arg {
     if let Some(short) = flag.short {
         arg = arg.short(short);
     }
-    if let Use::Protocols(protocols) = key.used {
+    if let KeyScope::Protocols(protocols) = key.used {
         arg = arg.help_heading(heading(protocols));
     } else if let Some(heading) = flag.under {
         arg = arg.help_heading(heading);
@@ -107,7 +107,7 @@ fn arg(key: &'static Key, command: u8) -> Arg {
 }
 
 /// `Protocols score, audit and converge`.
-fn heading(protocols: &[gadfly_project::Protocol]) -> String {
+fn heading(protocols: &[gadfly_project::LoopProtocol]) -> String {
     let names: Vec<&str> = protocols.iter().map(|protocol| protocol.name()).collect();
     match names.as_slice() {
         [one] => format!("Protocol {one}"),

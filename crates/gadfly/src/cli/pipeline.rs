@@ -7,7 +7,7 @@ use gadfly_project::config::keys::on;
 
 use super::options::Options;
 use super::report::{ReportTo, report};
-use super::{Consent, Patience};
+use super::{ConsentArgs, Patience};
 
 const PIPELINE_EXAMPLES: &str = "\
 Examples:
@@ -21,7 +21,7 @@ While it works: `gadfly follow RUN`, `gadfly answer RUN \"…\"`. What could run
 
 #[derive(Args, Debug)]
 #[command(after_help = PIPELINE_EXAMPLES)]
-pub struct Pipeline {
+pub struct PipelineArgs {
     /// What the project's agents are to do; `-` reads it from standard input
     #[arg(value_name = "REQUEST", required_unless_present = "task_file")]
     pub request: Option<String>,
@@ -63,5 +63,5 @@ pub struct Pipeline {
     #[command(flatten)]
     pub patience: Patience,
     #[command(flatten)]
-    pub consent: Consent,
+    pub consent: ConsentArgs,
 }

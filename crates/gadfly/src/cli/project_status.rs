@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::Args;
 
 #[derive(Args, Debug)]
-pub struct Why {
+pub struct WhyArgs {
     /// The agent, as the registry names it
     #[arg(value_name = "AGENT")]
     pub agent: String,
@@ -15,14 +15,14 @@ pub struct Why {
 }
 
 #[derive(Args, Debug)]
-pub struct Next {
+pub struct NextArgs {
     /// Take conditions that only people can judge as true
     #[arg(long)]
     pub assume_manual: bool,
 }
 
 #[derive(Args, Debug)]
-pub struct Gate {
+pub struct GateArgs {
     /// `commit`, `pr`, `submission`, `exploration`, or one of the project's own
     #[arg(value_name = "NAME", default_value = "commit")]
     pub name: String,
@@ -57,7 +57,7 @@ pub struct Adopt {
 }
 
 #[derive(Args, Debug)]
-pub struct Learn {
+pub struct LearnArgs {
     /// Take these into the project's memory, by their number or id
     #[arg(long, value_name = "N", num_args = 1..)]
     pub accept: Vec<String>,

@@ -6,7 +6,7 @@ use clap::ValueEnum;
 
 /// A format a report can have.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
-pub enum Format {
+pub enum ReportFormat {
     /// SARIF 2.1.0, for code scanning
     Sarif,
     /// `JUnit` XML, for continuous integration
@@ -20,7 +20,7 @@ pub enum Format {
 /// A report and where it goes: standard output, or a file.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct ReportTo {
-    pub format: Format,
+    pub format: ReportFormat,
     pub file: Option<PathBuf>,
 }
 
@@ -30,8 +30,8 @@ pub fn report(text: &str) -> Result<ReportTo, String> {
         Some((name, file)) => (name, Some(PathBuf::from(file))),
         None => (text, None),
     };
-    let format = Format::from_str(name, false).map_err(|_| {
-        let known = Format::value_variants().iter().filter_map(ValueEnum::to_possible_value);
+    let format = ReportFormat::from_str(name, false).map_err(|_| {
+        let known = ReportFormat::value_variants().iter().filter_map(ValueEnum::to_possible_value);
         let known: Vec<String> = known.map(|f| f.get_name().to_owned()).collect();
         format!("there is no report `{name}`; known: {}", known.join(", "))
     })?;

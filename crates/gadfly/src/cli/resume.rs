@@ -54,7 +54,7 @@ pub struct Resume {
 }
 
 #[derive(Args, Debug)]
-pub struct Answer {
+pub struct AnswerArgs {
     #[command(flatten)]
     pub name: RunName,
     /// The answer: a text, or a choice by its word or number; `-` reads standard input

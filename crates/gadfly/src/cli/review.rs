@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::Args;
 use gadfly_project::config::keys::on;
 
-use super::Consent;
+use super::ConsentArgs;
 use super::options::Options;
 use super::report::{ReportTo, report};
 
@@ -22,7 +22,7 @@ Exit codes: 0 nothing that blocks, 3 findings, 5 not everything was seen or judg
 
 #[derive(Args, Debug)]
 #[command(after_help = REVIEW_EXAMPLES)]
-pub struct Review {
+pub struct ReviewArgs {
     /// Files and directories; ignored files are passed over
     #[arg(value_name = "PATH", conflicts_with_all = ["diff", "uncommitted", "staged", "commit"])]
     pub paths: Vec<PathBuf>,
@@ -66,7 +66,7 @@ pub struct Review {
     #[arg(long, value_name = "FORMAT[=FILE]", value_parser = report)]
     pub report: Vec<ReportTo>,
     #[command(flatten)]
-    pub consent: Consent,
+    pub consent: ConsentArgs,
     #[command(flatten)]
     pub options: Options<{ on::REVIEW }>,
 }

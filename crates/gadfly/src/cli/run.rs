@@ -7,7 +7,7 @@ use gadfly_project::config::keys::on;
 
 use super::options::Options;
 use super::report::{ReportTo, report};
-use super::{Consent, Patience};
+use super::{ConsentArgs, Patience};
 
 const RUN_EXAMPLES: &str = "\
 Examples:
@@ -20,7 +20,7 @@ Examples:
 
 #[derive(Args, Debug)]
 #[command(after_help = RUN_EXAMPLES)]
-pub struct Run {
+pub struct RunArgs {
     /// The task, or the name of a loop of gadfly.toml, of a phase or of a task of the project; `-` reads the
     /// task from standard input
     #[arg(value_name = "TASK")]
@@ -54,11 +54,11 @@ pub struct Run {
     #[command(flatten)]
     pub options: Options<{ on::RUN }>,
     #[command(flatten)]
-    pub consent: Consent,
+    pub consent: ConsentArgs,
 }
 
 #[derive(Args, Debug)]
-pub struct Batch {
+pub struct BatchArgs {
     /// Lines of {"id", "task", "rubric": […]}
     #[arg(value_name = "TASKS.jsonl")]
     pub tasks: PathBuf,
@@ -74,5 +74,5 @@ pub struct Batch {
     #[command(flatten)]
     pub options: Options<{ on::BATCH }>,
     #[command(flatten)]
-    pub consent: Consent,
+    pub consent: ConsentArgs,
 }

@@ -6,12 +6,12 @@ use std::path::Path;
 use gadfly_engine::pipeline::PairVerdict;
 use gadfly_engine::pipeline::facts::AgentReadiness;
 use gadfly_runtime::prepare::PipelineRequest;
-use gadfly_runtime::project_status::{Asked, ProjectStatus, Proof, ProofSource, Sources};
+use gadfly_runtime::project_status::{ProjectStatus, ProofSource, StatusQuery, StatusSources, VerdictProof};
 use owo_colors::OwoColorize as _;
 use serde_json::json;
 
 use super::pipeline;
-use super::run::How;
+use super::run::LaunchOptions;
 use crate::cli::{Adopt, Patience};
 use crate::context::Context;
 use crate::exit::{self, Code};
@@ -44,7 +44,7 @@ async fn go(args: &Adopt, context: &Context) -> Result<Code, Code> {
 async fn start(args: &Adopt, context: &Context) -> Result<Code, Code> {
     let request = args.request.clone().unwrap_or_else(|| GO_ON.to_owned());
     let request = PipelineRequest { request, store: Some(context.store()), ..PipelineRequest::default() };
-    let how = How {
+    let how = LaunchOptions {
         yes: true,
         dry_run: false,
         attended: terminal::can_ask(),
@@ -56,7 +56,7 @@ async fn start(args: &Adopt, context: &Context) -> Result<Code, Code> {
 }
 
 async fn say(context: &Context) -> Result<(), Code> {
-    let status = project_status::project_status(context, Asked::default()).await?;
+    let status = project_status::project_status(context, StatusQuery::default()).await?;
     let sources = context.setup().sources(&status).await;
     let (proved, unproved): (Vec<&PairVerdict>, Vec<&PairVerdict>) =
         status.verdicts.iter().partition(|verdict| verdict.stale(&status.listing).is_none());
@@ -67,10 +67,10 @@ async fn say(context: &Context) -> Result<(), Code> {
     lines.push(heading("Scores that count: their files are what was judged"));
     lines.extend(bounded(proved.iter().map(|verdict| {
         let from = match status.proofs.get(&verdict.agent) {
-            Some(Proof { run, source: ProofSource::Receipt { at, .. }, .. }) => {
+            Some(VerdictProof { run, source: ProofSource::Receipt { at, .. }, .. }) => {
                 format!("receipt of run {run}, {at}")
             }
-            Some(Proof { run, source: ProofSource::Journal, .. }) => format!("run {run}"),
+            Some(VerdictProof { run, source: ProofSource::Journal, .. }) => format!("run {run}"),
             None => String::new(),
         };
         format!("{} {} by {} ({from})", verdict.agent, verdict.score, verdict.critic)
@@ -105,7 +105,7 @@ async fn say(context: &Context) -> Result<(), Code> {
     lines.iter().try_for_each(|line| print::out(line))
 }
 
-fn told(sources: &Sources, status: &ProjectStatus) -> Vec<String> {
+fn told(sources: &StatusSources, status: &ProjectStatus) -> Vec<String> {
     let mut lines = vec![heading("What this project says about itself")];
     let shown = |path: &Path| safe::line(&path.display().to_string(), LONGEST);
     let mut row =
@@ -164,7 +164,7 @@ fn bounded(rows: impl Iterator<Item = String>) -> Vec<String> {
     rows
 }
 
-fn as_json(status: &ProjectStatus, sources: &Sources, proved: &[&PairVerdict]) -> serde_json::Value {
+fn as_json(status: &ProjectStatus, sources: &StatusSources, proved: &[&PairVerdict]) -> serde_json::Value {
     let adopted = &sources.adopted;
     let scores: Vec<_> = adopted
         .scores

@@ -9,20 +9,20 @@ use gadfly_project::file;
 use gadfly_runtime::Gadfly;
 use gadfly_runtime::service::AnswerError;
 
-use crate::cli::Answer;
+use crate::cli::AnswerArgs;
 use crate::context::{Context, find};
 use crate::exit::{self, Code};
 use crate::output::{ask, brief, error, next_command, print, safe, terminal};
 use crate::session::{only_by_token, unreadable};
 use crate::verdict;
 
-pub fn answer(args: Answer, context: &Context) -> Code {
+pub fn answer(args: AnswerArgs, context: &Context) -> Code {
     match go(args, context) {
         Ok(code) | Err(code) => code,
     }
 }
 
-fn go(args: Answer, context: &Context) -> Result<Code, Code> {
+fn go(args: AnswerArgs, context: &Context) -> Result<Code, Code> {
     let gadfly = context.open_existing()?;
     let run = find(gadfly.journal(), &args.name.run)?;
     let fault = |e: &dyn std::fmt::Display| error::fault(&e.to_string());
@@ -73,7 +73,7 @@ fn go(args: Answer, context: &Context) -> Result<Code, Code> {
 }
 
 /// Approving or rejecting, by a flag.
-fn verdict_of(args: &Answer) -> Result<Option<PersonVerdict>, Code> {
+fn verdict_of(args: &AnswerArgs) -> Result<Option<PersonVerdict>, Code> {
     let points = args.points;
     if let Some(reason) = &args.approve {
         return Ok(Some(PersonVerdict { person: Word::Approves, text: reason.clone(), points }));

@@ -8,8 +8,8 @@ use std::time::{Duration, Instant};
 
 use gadfly_engine::Money;
 use gadfly_project::Overrides;
-use gadfly_project::config::keys::Section;
-use gadfly_runtime::batch::{Batch, BatchRequest, News, Progress, Report, Reporter};
+use gadfly_project::config::keys::ConfigSection;
+use gadfly_runtime::batch::{Batch, BatchProgress, BatchReport, BatchRequest, News, Reporter};
 use gadfly_runtime::{Stop, os};
 use tokio::sync::watch;
 
@@ -31,7 +31,7 @@ const QUOTA: &str = "waiting(quota)";
 /// Open files beside one connection per loop.
 const OTHER_FILES: u64 = 64;
 
-pub async fn batch(args: cli::Batch, context: &Context) -> Code {
+pub async fn batch(args: cli::BatchArgs, context: &Context) -> Code {
     match prepare(&args, context).await {
         Ok(Some(batch)) => run(batch, &args, context).await,
         Ok(None) => exit::OK,
@@ -40,7 +40,7 @@ pub async fn batch(args: cli::Batch, context: &Context) -> Code {
 }
 
 /// Everything that comes before the first call; none if that is all that was asked for.
-async fn prepare(args: &cli::Batch, context: &Context) -> Result<Option<Batch>, Code> {
+async fn prepare(args: &cli::BatchArgs, context: &Context) -> Result<Option<Batch>, Code> {
     let root = &context.root.dir;
     if problems::draw(&context.problems, root) > 0 {
         return Err(exit::USAGE);
@@ -85,8 +85,8 @@ async fn prepare(args: &cli::Batch, context: &Context) -> Result<Option<Batch>, 
 }
 
 /// The money cap is the whole batch's, not one run's.
-fn given(args: &cli::Batch) -> (Overrides, Option<Money>) {
-    let mut given = args.options.overrides(Section::Loop);
+fn given(args: &cli::BatchArgs) -> (Overrides, Option<Money>) {
+    let mut given = args.options.overrides(ConfigSection::Loop);
     let budget = given.limits().money;
     given.remove("budget");
     (given, budget)
@@ -138,7 +138,7 @@ fn announce(batch: &Batch, jobs: usize) {
     }
 }
 
-async fn run(batch: Batch, args: &cli::Batch, context: &Context) -> Code {
+async fn run(batch: Batch, args: &cli::BatchArgs, context: &Context) -> Code {
     let (tell_stop, stop) = watch::channel(Stop::No);
     let mut interrupts = Interrupts::catch();
     let signals = tokio::spawn(async move {
@@ -151,7 +151,7 @@ async fn run(batch: Batch, args: &cli::Batch, context: &Context) -> Code {
         std::process::exit(exit::INTERRUPTED.0.into())
     });
     let live = terminal::is_live() && !context.global.json;
-    let progress = Arc::new(Progress::default());
+    let progress = Arc::new(BatchProgress::default());
     let showing = tokio::spawn(show(Arc::clone(&progress), live));
     let (feed, taken) = Feed::new();
     let reporter = reporter(feed, context.global.json, live);
@@ -192,7 +192,7 @@ fn reporter(mut feed: Feed, json: bool, live: bool) -> Reporter {
     })
 }
 
-async fn show(progress: Arc<Progress>, live: bool) {
+async fn show(progress: Arc<BatchProgress>, live: bool) {
     let began = Instant::now();
     let mut ticks = tokio::time::interval(if live { REDRAW } else { PLAIN });
     // The first tick comes at once and has nothing to show.
@@ -216,7 +216,7 @@ async fn show(progress: Arc<Progress>, live: bool) {
 }
 
 /// `97 approved · 2 halted(cap) · 1 unverified`.
-fn counts(report: &Report) -> String {
+fn counts(report: &BatchReport) -> String {
     let mut labels: Vec<(&str, usize)> = report.outcomes.iter().map(|(l, n)| (l.as_str(), *n)).collect();
     labels.sort_by_key(|(label, n)| (*label != "approved", std::cmp::Reverse(*n)));
     let more = [
@@ -232,7 +232,7 @@ fn counts(report: &Report) -> String {
 }
 
 /// When and how to go on with what waits for quota.
-fn quota(report: &Report) -> Option<String> {
+fn quota(report: &BatchReport) -> Option<String> {
     report.outcomes.get(QUOTA).filter(|n| **n > 0)?;
     let until = report.quota_until_ms.map_or_else(
         || "the provider names no time for its quota; when it is back".to_owned(),
@@ -242,7 +242,7 @@ fn quota(report: &Report) -> Option<String> {
 }
 
 /// 0 if every task is approved; else the code of the others if they are of one kind, otherwise 3.
-fn code(report: &Report) -> Code {
+fn code(report: &BatchReport) -> Code {
     let mut kinds: BTreeSet<u8> = report.outcomes.keys().map(|label| of_label(label).0).collect();
     let others = [
         (report.elsewhere, exit::WAITING),
@@ -275,9 +275,9 @@ fn of_label(label: &str) -> Code {
 mod tests {
     use super::*;
 
-    fn report(outcomes: &[(&str, usize)]) -> Report {
+    fn report(outcomes: &[(&str, usize)]) -> BatchReport {
         let outcomes = outcomes.iter().map(|(label, n)| ((*label).to_owned(), *n)).collect();
-        Report { outcomes, ..Report::default() }
+        BatchReport { outcomes, ..BatchReport::default() }
     }
 
     #[test]
@@ -286,8 +286,8 @@ mod tests {
         assert_eq!(code(&report(&[("approved", 3), ("unverified", 1)])), exit::UNVERIFIED);
         assert_eq!(code(&report(&[("halted(cap)", 1), ("halted(plateau)", 1)])), exit::HALTED);
         assert_eq!(code(&report(&[("failed", 1), ("unverified", 1)])), exit::HALTED);
-        assert_eq!(code(&Report { unaffordable: 2, ..report(&[("approved", 1)]) }), exit::OUT_OF_BUDGET);
-        assert_eq!(code(&Report { elsewhere: 1, ..Report::default() }), exit::WAITING);
+        assert_eq!(code(&BatchReport { unaffordable: 2, ..report(&[("approved", 1)]) }), exit::OUT_OF_BUDGET);
+        assert_eq!(code(&BatchReport { elsewhere: 1, ..BatchReport::default() }), exit::WAITING);
     }
 
     #[test]

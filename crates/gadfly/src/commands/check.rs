@@ -9,13 +9,13 @@ use serde_json::json;
 use crate::context::Context;
 use crate::exit::{self, Code};
 use crate::output::{error, print, problems};
-use project::Project;
+use project::CheckedProject;
 
 pub fn check(context: &Context) -> Code {
     let env = gadfly_runtime::agents::environment();
     let mut found = context.problems.clone();
     found.extend(doctor::check(&context.config, &context.root.dir, &env, &context.problems));
-    let project = Project::look(context);
+    let project = CheckedProject::look(context);
     for problem in project.iter().flat_map(|project| &project.problems) {
         if !found.contains(problem) {
             found.push(problem.clone());
@@ -34,7 +34,7 @@ pub fn check(context: &Context) -> Code {
         }
     } else {
         problems::draw(&found, &context.root.dir);
-        for line in project.iter().flat_map(Project::lines) {
+        for line in project.iter().flat_map(CheckedProject::lines) {
             if let Err(code) = print::out(&line) {
                 return code;
             }
@@ -46,7 +46,7 @@ pub fn check(context: &Context) -> Code {
 
 fn summary(
     context: &Context,
-    project: Option<&Project>,
+    project: Option<&CheckedProject>,
     errors: usize,
     warnings: usize,
 ) -> serde_json::Value {
@@ -57,11 +57,11 @@ fn summary(
         "agents": config.agents.len(),
         "loops": config.loops.len(),
         "goals": config.goals.len(),
-        "project": project.map(Project::as_json),
+        "project": project.map(CheckedProject::as_json),
     }})
 }
 
-fn verdict(context: &Context, project: Option<&Project>, errors: usize, warnings: usize) -> String {
+fn verdict(context: &Context, project: Option<&CheckedProject>, errors: usize, warnings: usize) -> String {
     let config = &context.config;
     let named = |n: usize, what: &str| format!("{n} {what}{}", if n == 1 { "" } else { "s" });
     if errors + warnings > 0 {

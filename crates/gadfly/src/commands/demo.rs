@@ -24,7 +24,7 @@ use crate::interrupts::Interrupts;
 use crate::output::{error, next_command, print, problems};
 use crate::session::Session;
 
-use scenes::{ACTS, Act, Play, Scene};
+use scenes::{ACTS, Act, DemoScene, SceneKind};
 
 pub async fn demo(args: &Demo, global: &Global) -> Code {
     match Box::pin(play(args, global)).await {
@@ -92,7 +92,10 @@ async fn play(args: &Demo, global: &Global) -> Result<Code, Code> {
 }
 
 /// What is to be played. Who names a scene that needs git hears why it cannot be.
-fn chosen(args: &Demo, without_git: Option<&String>) -> Result<Vec<(&'static Act, &'static Scene)>, Code> {
+fn chosen(
+    args: &Demo,
+    without_git: Option<&String>,
+) -> Result<Vec<(&'static Act, &'static DemoScene)>, Code> {
     if args.all {
         return Ok(scenes::all());
     }
@@ -120,9 +123,9 @@ struct Troupe<'a> {
 }
 
 impl Troupe<'_> {
-    async fn perform(&mut self, scene: &Scene) -> Result<Code, Code> {
+    async fn perform(&mut self, scene: &DemoScene) -> Result<Code, Code> {
         let code = match scene.play {
-            Play::Run => {
+            SceneKind::Run => {
                 let request = Request {
                     loop_name: Some(scene.name.to_owned()),
                     store: Some(self.context.store()),
@@ -131,7 +134,7 @@ impl Troupe<'_> {
                 let prepared = self.gadfly.prepare(&request).await;
                 self.start(prepared).await?
             }
-            Play::Goal => {
+            SceneKind::Goal => {
                 let request = GoalRequest {
                     goal_name: Some(scene.name.to_owned()),
                     store: Some(self.context.store()),
@@ -140,7 +143,7 @@ impl Troupe<'_> {
                 let prepared = self.gadfly.prepare_goal(&request).await;
                 self.start(prepared).await?
             }
-            Play::Pipeline(request) => {
+            SceneKind::Pipeline(request) => {
                 let request = PipelineRequest {
                     request: request.to_owned(),
                     planning: PlanWanted::No,
@@ -150,7 +153,7 @@ impl Troupe<'_> {
                 let prepared = self.gadfly.prepare_pipeline(&request).await;
                 self.start(prepared).await?
             }
-            Play::Answer(text) => self.answer(text).await?,
+            SceneKind::Answer(text) => self.answer(text).await?,
         };
         if code != scene.ends && code != exit::INTERRUPTED {
             self.surprises.push(format!(

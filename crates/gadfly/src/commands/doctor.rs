@@ -5,7 +5,7 @@ mod trying;
 use gadfly_engine::masked::masked;
 use gadfly_project::layout::{self, ProjectFiles};
 use gadfly_project::starter::starter;
-use gadfly_runtime::doctor::{self, AgentState, Diagnosis, NOTHING_FOUND, Place, Program};
+use gadfly_runtime::doctor::{self, AgentHealth, CheckedPath, Diagnosis, InstalledProgram, NOTHING_FOUND};
 use owo_colors::OwoColorize as _;
 
 use crate::cli::{self, Doctor};
@@ -140,9 +140,9 @@ fn in_words(diagnosis: &Diagnosis, files: &ProjectFiles, context: &Context) -> R
     lines.extend(telemetry::told(context).iter().map(|line| format!("  {line}")));
     for agent in &diagnosis.agents {
         let (good, why) = match &agent.state {
-            AgentState::Ready(why) => (Some(true), why),
-            AgentState::Untried(why) => (None, why),
-            AgentState::Broken(why) => (Some(false), why),
+            AgentHealth::Ready(why) => (Some(true), why),
+            AgentHealth::Untried(why) => (None, why),
+            AgentHealth::Broken(why) => (Some(false), why),
         };
         let text = format!("agent {} ({}, {}): {why}", agent.name, agent.kind, agent.sends_to);
         let text = safe::line(&text, 400);
@@ -159,7 +159,7 @@ fn in_words(diagnosis: &Diagnosis, files: &ProjectFiles, context: &Context) -> R
     lines.iter().try_for_each(|line| print::out(&masked(line)))
 }
 
-fn program(program: &Program) -> Option<String> {
+fn program(program: &InstalledProgram) -> Option<String> {
     let path = safe::line(&program.path.as_ref()?.display().to_string(), 200);
     if let Some(why) = &program.trouble {
         return Some(mark(false, &format!("{path}: {}; {}", program.is, safe::line(why, 300))));
@@ -223,7 +223,7 @@ fn work(diagnosis: &Diagnosis) -> Vec<String> {
     lines
 }
 
-fn location(place: &Place) -> String {
+fn location(place: &CheckedPath) -> String {
     let path = safe::line(&place.path.display().to_string(), 300);
     if place.exists { path } else { format!("{path}, not there") }
 }

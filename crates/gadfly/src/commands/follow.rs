@@ -64,7 +64,7 @@ fn finish(journal: &Journal, run: &RunId, json: bool) -> Result<Code, Code> {
     let outcome = state.outcome.as_ref();
     let code = outcome.map_or(exit::INTERRUPTED, exit::of_outcome);
     if json {
-        print::out(&events::of_outcome(run, outcome, events::Left::default(), code))?;
+        print::out(&events::of_outcome(run, outcome, events::FinalLine::default(), code))?;
     } else {
         ending::print(&state, outcome, DraftIs::InJournal);
     }

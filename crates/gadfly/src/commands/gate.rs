@@ -4,29 +4,29 @@ use gadfly_engine::pipeline::{Gate as Wanted, GateReport};
 use gadfly_project::layout;
 use gadfly_project::trust::{self, judging};
 use gadfly_runtime::prepare::pipeline;
-use gadfly_runtime::project_status::{Asked, CommandRan, HookError, ProjectStatus, Word};
+use gadfly_runtime::project_status::{CommandRan, HookError, ProjectStatus, ProofPolicy, StatusQuery};
 use serde_json::json;
 
 use crate::agreement::{self, Uses};
-use crate::cli::Gate;
+use crate::cli::GateArgs;
 use crate::context::Context;
 use crate::exit::{self, Code};
 use crate::output::{error, gate as shown, print, problems, safe};
 use crate::project_status;
 
-pub async fn gate(args: &Gate, context: &Context) -> Code {
+pub async fn gate(args: &GateArgs, context: &Context) -> Code {
     let said = if args.install { install(args, context).await } else { ask(args, context).await };
     said.unwrap_or_else(|code| code)
 }
 
-async fn ask(args: &Gate, context: &Context) -> Result<Code, Code> {
+async fn ask(args: &GateArgs, context: &Context) -> Result<Code, Code> {
     let wanted = wanted(args, context)?;
     let word = match &args.verify {
-        Some(keys) => Word::Signed(project_status::signers(keys)?),
-        None if args.strict => Word::Journal,
-        None => Word::Any,
+        Some(keys) => ProofPolicy::Signed(project_status::signers(keys)?),
+        None if args.strict => ProofPolicy::Journal,
+        None => ProofPolicy::Any,
     };
-    let asked = Asked { staged: args.staged, word, assume_manual: false };
+    let asked = StatusQuery { staged: args.staged, word, assume_manual: false };
     let status = project_status::project_status(context, asked).await?;
     let mut report = status.facts().gate(&wanted);
     // One that is closed whoever wrote its marks runs nothing and lets nothing pass.
@@ -51,13 +51,13 @@ async fn ask(args: &Gate, context: &Context) -> Result<Code, Code> {
     Ok(if report.is_open() { exit::OK } else { exit::HALTED })
 }
 
-fn wanted(args: &Gate, context: &Context) -> Result<Wanted, Code> {
+fn wanted(args: &GateArgs, context: &Context) -> Result<Wanted, Code> {
     pipeline::gate(&context.config, &args.name)
         .map_err(|problem| problems::refuse(std::slice::from_ref(&problem), &context.root.dir))
 }
 
 /// Only the commands and marks of this gate, and who judges whom, as far as they stand in the project's files.
-fn agree(gate: &Wanted, args: &Gate, context: &Context) -> Result<(), Code> {
+fn agree(gate: &Wanted, args: &GateArgs, context: &Context) -> Result<(), Code> {
     let mut config = context.config.clone();
     config.hooks.commands.clear();
     config.project.verify.commands.clear();
@@ -80,7 +80,7 @@ fn as_json(report: &GateReport, ran: &[CommandRan], status: &ProjectStatus) -> s
     })
 }
 
-async fn install(args: &Gate, context: &Context) -> Result<Code, Code> {
+async fn install(args: &GateArgs, context: &Context) -> Result<Code, Code> {
     wanted(args, context)?;
     let program = std::env::current_exe()
         .map_err(|e| error::fault(&format!("where this program is cannot be told: {e}")))?;

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::Path;
 use std::time::{Duration, UNIX_EPOCH};
 
-use gadfly_journal::Gc;
+use gadfly_journal::GcOptions;
 use gadfly_runtime::clock::wall_ms;
 use gadfly_runtime::folder::unused_layers;
 use gadfly_runtime::os::remove_whole_tree;
@@ -17,17 +17,18 @@ use crate::output::{error, print, safe};
 
 const DAY_MS: u64 = 86_400_000;
 
-pub fn gc(args: &crate::cli::Gc, context: &Context) -> Code {
+pub fn gc(args: &crate::cli::GcArgs, context: &Context) -> Code {
     go(args, context).unwrap_or_else(|code| code)
 }
 
-fn go(args: &crate::cli::Gc, context: &Context) -> Result<Code, Code> {
+fn go(args: &crate::cli::GcArgs, context: &Context) -> Result<Code, Code> {
     let journal = context.journal()?;
     let before_ms = wall_ms().saturating_sub(u64::from(args.older_than).saturating_mul(DAY_MS));
-    let what = Gc { before_ms, keep_parked: !args.abandoned, dry_run: !args.apply };
-    let collect = |what: &Gc| journal.gc(what, remove_whole_tree).map_err(|e| error::fault(&e.to_string()));
+    let what = GcOptions { before_ms, keep_parked: !args.abandoned, dry_run: !args.apply };
+    let collect =
+        |what: &GcOptions| journal.gc(what, remove_whole_tree).map_err(|e| error::fault(&e.to_string()));
     if args.apply {
-        for run in &collect(&Gc { dry_run: true, ..what.clone() })?.runs {
+        for run in &collect(&GcOptions { dry_run: true, ..what.clone() })?.runs {
             refuse_half_written(&journal, run)?;
         }
     }

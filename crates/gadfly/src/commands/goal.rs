@@ -4,12 +4,12 @@ use std::path::Path;
 
 use gadfly_engine::goal::Already;
 use gadfly_engine::protocol::goal::Criterion;
-use gadfly_project::config::keys::Section;
+use gadfly_project::config::keys::ConfigSection;
 use gadfly_project::config::until;
 use gadfly_project::{Problem, suggest};
 use gadfly_runtime::prepare::GoalRequest;
 
-use super::run::{How, launch, read_stdin, reports_have_a_place, united};
+use super::run::{LaunchOptions, launch, read_stdin, reports_have_a_place, united};
 use crate::agreement::{self, Uses};
 use crate::cli::{Goal, Reached};
 use crate::context::Context;
@@ -18,8 +18,9 @@ use crate::output::{error, problems, terminal};
 use crate::proposal;
 
 pub async fn goal(args: Goal, context: &Context) -> Code {
-    let context = &context.preparing(args.options.word(Section::Workspace, "prepare"));
-    let named = ["worker", "critic"].iter().any(|role| args.options.word(Section::Goal, role).is_some());
+    let context = &context.preparing(args.options.word(ConfigSection::Workspace, "prepare"));
+    let named =
+        ["worker", "critic"].iter().any(|role| args.options.word(ConfigSection::Goal, role).is_some());
     let done = match proposal::for_nobody(context, named).await {
         Ok(Some(proposed)) => Box::pin(go(args, &proposed)).await,
         Ok(None) => Box::pin(go(args, context)).await,
@@ -30,7 +31,7 @@ pub async fn goal(args: Goal, context: &Context) -> Code {
 
 async fn go(args: Goal, context: &Context) -> Result<Code, Code> {
     reports_have_a_place(&args.report, context.global.json)?;
-    let files = args.options.overrides(Section::Goal).files();
+    let files = args.options.overrides(ConfigSection::Goal).files();
     context.not_led_out(args.file.iter().chain(&files))?;
     let request = request(&args, context)?;
     let (configured, found) = request.configured(&context.config);
@@ -40,7 +41,7 @@ async fn go(args: Goal, context: &Context) -> Result<Code, Code> {
     if !found.iter().any(Problem::is_error) {
         agreement::trust(context, &Uses::of_goal(&configured, context), args.consent.trust)?;
     }
-    let how = How {
+    let how = LaunchOptions {
         yes: args.consent.yes,
         dry_run: args.consent.dry_run,
         attended: !args.unattended,
@@ -54,7 +55,7 @@ async fn go(args: Goal, context: &Context) -> Result<Code, Code> {
 }
 
 fn request(args: &Goal, context: &Context) -> Result<GoalRequest, Code> {
-    let mut given = args.options.overrides(Section::Goal);
+    let mut given = args.options.overrides(ConfigSection::Goal);
     given.check_timeout = args.reached.check_timeout;
     if let Some(until) = args.reached.criterion()? {
         given.set("until", until);

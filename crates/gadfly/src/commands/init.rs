@@ -5,7 +5,7 @@ use std::io::{ErrorKind, Write as _};
 
 use gadfly_project::Overrides;
 use gadfly_project::root::CONFIG_NAME;
-use gadfly_project::starter::{Found, starter};
+use gadfly_project::starter::{FoundAgent, starter};
 use gadfly_runtime::doctor::{self, NOTHING_FOUND};
 
 use crate::agreement::{self, Uses};
@@ -65,7 +65,7 @@ fn trust_what_was_shown(context: &Context) {
     }
 }
 
-fn next_step(found: &[Found]) -> &'static str {
+fn next_step(found: &[FoundAgent]) -> &'static str {
     if found.is_empty() {
         "next: uncomment a worker in it, then gadfly run \"Write …\" --criterion \"at most 150 words\""
     } else if found.iter().any(|f| f.kind.is_http() && f.model.is_none()) {

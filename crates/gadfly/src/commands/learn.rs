@@ -4,24 +4,24 @@ use std::path::PathBuf;
 
 use gadfly_engine::pipeline::learning::Suggestion;
 use gadfly_journal::Journal;
-use gadfly_journal::pipeline::{Accepting, Decided, LearnError, Patterns, Promotion, Suggested};
+use gadfly_journal::pipeline::{Accepting, Decided, LearnError, PatternCounts, Promotion, Suggested};
 use gadfly_project::layout::{self, Layout, ProjectFiles};
 use gadfly_runtime::prepare::pipeline;
 use owo_colors::OwoColorize as _;
 use serde_json::json;
 
-use crate::cli::Learn;
+use crate::cli::LearnArgs;
 use crate::context::Context;
 use crate::exit::{self, Code};
 use crate::output::{error, print, safe};
 
 const LONGEST: usize = 600;
 
-pub fn learn(args: &Learn, context: &Context) -> Code {
+pub fn learn(args: &LearnArgs, context: &Context) -> Code {
     say(args, context).map_or_else(|code| code, |()| exit::OK)
 }
 
-fn say(args: &Learn, context: &Context) -> Result<(), Code> {
+fn say(args: &LearnArgs, context: &Context) -> Result<(), Code> {
     let journal = context.journal()?;
     let all = journal.suggested().map_err(failed)?;
     let accept = meant(&args.accept, &all)?;
@@ -105,7 +105,7 @@ fn memory(files: &ProjectFiles) -> PathBuf {
 /// Counts this project's patterns among those of the user's other projects. That it cannot be done costs nothing.
 fn shared(context: &Context, all: &[Suggested]) -> Vec<Promotion> {
     let Some(state) = &context.user.state else { return Vec::new() };
-    let patterns = Patterns::new(state);
+    let patterns = PatternCounts::new(state);
     let suggestions: Vec<Suggestion> = all.iter().map(|s| s.suggestion.clone()).collect();
     if let Err(error) = patterns.count(&context.root.dir.display().to_string(), &suggestions) {
         error::warn(&format!("what your projects have in common cannot be counted: {error}"));

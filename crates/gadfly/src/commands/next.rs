@@ -1,21 +1,21 @@
 //! `gadfly next`: who can run now, who is done, who is blocked and by what.
 
 use gadfly_engine::pipeline::facts::AgentReadiness;
-use gadfly_runtime::project_status::{Asked, ProjectStatus};
+use gadfly_runtime::project_status::{ProjectStatus, StatusQuery};
 use serde_json::json;
 
-use crate::cli::Next;
+use crate::cli::NextArgs;
 use crate::context::Context;
 use crate::exit::{self, Code};
 use crate::output::{print, standing};
 use crate::project_status;
 
-pub async fn next(args: &Next, context: &Context) -> Code {
+pub async fn next(args: &NextArgs, context: &Context) -> Code {
     say(args, context).await.map_or_else(|code| code, |()| exit::OK)
 }
 
-async fn say(args: &Next, context: &Context) -> Result<(), Code> {
-    let asked = Asked { assume_manual: args.assume_manual, ..Asked::default() };
+async fn say(args: &NextArgs, context: &Context) -> Result<(), Code> {
+    let asked = StatusQuery { assume_manual: args.assume_manual, ..StatusQuery::default() };
     let status = project_status::project_status(context, asked).await?;
     let standings = status.facts().standings();
     if context.global.json {

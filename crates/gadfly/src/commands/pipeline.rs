@@ -5,7 +5,7 @@ use std::path::Path;
 
 use gadfly_engine::protocol::score::settings::EscalateTo;
 use gadfly_journal::OpenError;
-use gadfly_project::config::keys::Section;
+use gadfly_project::config::keys::ConfigSection;
 use gadfly_project::layout::ProjectFiles;
 use gadfly_project::trust::judging;
 use gadfly_project::trust::pipeline::instructions;
@@ -13,9 +13,9 @@ use gadfly_project::{Overrides, Problem, file, layout, suggest};
 use gadfly_runtime::prepare::pipeline::{DEFAULT, DEFAULT_CRITIC, Earlier};
 use gadfly_runtime::prepare::{PipelineRequest, PlanWanted};
 
-use super::run::{How, launch, read_stdin, reports_have_a_place};
+use super::run::{LaunchOptions, launch, read_stdin, reports_have_a_place};
 use crate::agreement::{self, Uses};
-use crate::cli::{Pipeline, Run};
+use crate::cli::{PipelineArgs, RunArgs};
 use crate::context::Context;
 use crate::exit::Code;
 use crate::output::table::counted;
@@ -24,11 +24,11 @@ use crate::output::{error, print, problems, safe};
 /// More of what was refused is counted.
 const MOST_REFUSED: usize = 10;
 
-pub async fn pipeline(args: Pipeline, context: &Context) -> Code {
+pub async fn pipeline(args: PipelineArgs, context: &Context) -> Code {
     Box::pin(go(&args, context)).await.unwrap_or_else(|code| code)
 }
 
-async fn go(args: &Pipeline, context: &Context) -> Result<Code, Code> {
+async fn go(args: &PipelineArgs, context: &Context) -> Result<Code, Code> {
     reports_have_a_place(&args.report, context.global.json)?;
     context.not_led_out([&args.task_file, &args.plan].into_iter().flatten())?;
     let planning = match &args.plan {
@@ -36,7 +36,7 @@ async fn go(args: &Pipeline, context: &Context) -> Result<Code, Code> {
         None if args.no_plan || args.simple => PlanWanted::No,
         None => PlanWanted::Drafted,
     };
-    let given = checked(args.options.overrides(Section::Pipeline), context)?;
+    let given = checked(args.options.overrides(ConfigSection::Pipeline), context)?;
     let request = PipelineRequest {
         request: asked_for(args.request.as_deref(), args.task_file.as_deref())?,
         simple: args.simple,
@@ -53,7 +53,7 @@ async fn go(args: &Pipeline, context: &Context) -> Result<Code, Code> {
         store: Some(context.store()),
         ..PipelineRequest::default()
     };
-    let how = How {
+    let how = LaunchOptions {
         yes: args.consent.yes,
         dry_run: args.consent.dry_run,
         attended: !args.unattended,
@@ -67,7 +67,7 @@ async fn go(args: &Pipeline, context: &Context) -> Result<Code, Code> {
 /// Takes up what is known, asks what has to be asked, and drives it.
 pub async fn start(
     mut request: PipelineRequest,
-    how: How<'_>,
+    how: LaunchOptions<'_>,
     trusted: bool,
     context: &Context,
 ) -> Result<Code, Code> {
@@ -155,13 +155,13 @@ fn asked_for(text: Option<&str>, path: Option<&Path>) -> Result<String, Code> {
 }
 
 /// A skill or an agent of the project that `gadfly run` names.
-pub struct Alone {
+pub struct SingleAgent {
     agent: String,
     skill: Option<String>,
 }
 
 /// What `name` is, if it is neither a loop, nor a phase, nor a task.
-pub fn alone(name: &str, context: &Context) -> Result<Option<Alone>, Code> {
+pub fn alone(name: &str, context: &Context) -> Result<Option<SingleAgent>, Code> {
     let plain = name.strip_prefix('/').unwrap_or(name);
     if plain.is_empty() || plain.contains(char::is_whitespace) {
         return Ok(None);
@@ -174,10 +174,10 @@ pub fn alone(name: &str, context: &Context) -> Result<Option<Alone>, Code> {
             let why = "its SKILL.md names no agent that the registry declares";
             return Err(error::usage(&format!("skill `{}` dispatches nobody: {why}", safe::line(plain, 60))));
         };
-        return Ok(Some(Alone { agent: agent.clone(), skill: Some(plain.to_owned()) }));
+        return Ok(Some(SingleAgent { agent: agent.clone(), skill: Some(plain.to_owned()) }));
     }
     if registry.registry.get(plain).is_some() {
-        return Ok(Some(Alone { agent: plain.to_owned(), skill: None }));
+        return Ok(Some(SingleAgent { agent: plain.to_owned(), skill: None }));
     }
     if name.starts_with('/') {
         let skills: Vec<&str> = files.skills.keys().map(String::as_str).collect();
@@ -188,7 +188,7 @@ pub fn alone(name: &str, context: &Context) -> Result<Option<Alone>, Code> {
 }
 
 /// A word that is nearly a name was hardly meant as a task.
-fn nearly(word: &str, files: &ProjectFiles) -> Result<Option<Alone>, Code> {
+fn nearly(word: &str, files: &ProjectFiles) -> Result<Option<SingleAgent>, Code> {
     let agents = files.registry.iter().flat_map(|file| &file.registry.entries);
     let known = files.skills.keys().map(String::as_str).chain(agents.map(|entry| entry.agent.as_str()));
     match suggest::nearest(word, known) {
@@ -200,11 +200,11 @@ fn nearly(word: &str, files: &ProjectFiles) -> Result<Option<Alone>, Code> {
 }
 
 /// One agent and its critic, without dependencies.
-pub async fn run_alone(alone: Alone, args: &Run, context: &Context) -> Result<Code, Code> {
+pub async fn run_alone(alone: SingleAgent, args: &RunArgs, context: &Context) -> Result<Code, Code> {
     reports_have_a_place(&args.report, context.global.json)?;
     leave_out(args)?;
-    let given = checked(args.options.overrides(Section::Pipeline), context)?;
-    let task_file = args.options.word(Section::Loop, "task_file").map(Path::new);
+    let given = checked(args.options.overrides(ConfigSection::Pipeline), context)?;
+    let task_file = args.options.word(ConfigSection::Loop, "task_file").map(Path::new);
     if args.task_text.is_none() && task_file.is_none() {
         let name = args.task.as_deref().unwrap_or_default();
         return Err(error::usage(&format!("what is it to do? Say it: gadfly run {name} --task \"…\"")));
@@ -215,13 +215,13 @@ pub async fn run_alone(alone: Alone, args: &Run, context: &Context) -> Result<Co
         skill: alone.skill,
         planning: PlanWanted::No,
         yes: args.consent.yes,
-        commit: args.options.overrides(Section::Loop).has("commit"),
-        branch: args.options.word(Section::Loop, "branch").map(str::to_owned),
+        commit: args.options.overrides(ConfigSection::Loop).has("commit"),
+        branch: args.options.word(ConfigSection::Loop, "branch").map(str::to_owned),
         limits: given.limits(),
         store: Some(context.store()),
         ..PipelineRequest::default()
     };
-    let how = How {
+    let how = LaunchOptions {
         yes: args.consent.yes,
         dry_run: args.consent.dry_run,
         attended: !args.unattended,
@@ -233,9 +233,9 @@ pub async fn run_alone(alone: Alone, args: &Run, context: &Context) -> Result<Co
 }
 
 /// The registry says who works, who judges and what is made: flags that say otherwise would be passed over.
-fn leave_out(args: &Run) -> Result<(), Code> {
+fn leave_out(args: &RunArgs) -> Result<(), Code> {
     let kept = ["--task-file", "--commit", "--branch"];
-    let mut given = args.options.flags(Section::Loop);
+    let mut given = args.options.flags(ConfigSection::Loop);
     given.retain(|flag| !kept.contains(&flag.as_str()));
     let others = [
         ("--rubric", !args.rubric.is_empty()),

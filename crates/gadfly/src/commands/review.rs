@@ -4,24 +4,25 @@ use std::path::PathBuf;
 
 use gadfly_engine::Outcome;
 use gadfly_journal::RunState;
-use gadfly_project::config::keys::Section;
-use gadfly_project::{Problem, Protocol, Sourced};
-use gadfly_runtime::prepare::{Request, Submission, Wanted};
+use gadfly_project::config::keys::ConfigSection;
+use gadfly_project::{LoopProtocol, Problem, Sourced};
+use gadfly_runtime::prepare::{Request, ReviewTarget, Submission};
 use gadfly_runtime::workspace::Range;
 
-use super::run::{How, drive, united};
+use super::run::{LaunchOptions, drive, united};
 use crate::agreement::{self, Uses};
-use crate::cli::{Patience, Review};
+use crate::cli::{Patience, ReviewArgs};
 use crate::context::Context;
 use crate::exit::{self, Code};
 use crate::output::{error, print, problems};
 use crate::{proposal, untrusted};
 
-pub async fn review(args: Review, context: &Context) -> Code {
+pub async fn review(args: ReviewArgs, context: &Context) -> Code {
     let done = if args.untrusted {
         Box::pin(strangers(args, context)).await
     } else {
-        match proposal::for_nobody(context, args.options.word(Section::Loop, "critic").is_some()).await {
+        match proposal::for_nobody(context, args.options.word(ConfigSection::Loop, "critic").is_some()).await
+        {
             Ok(Some(proposed)) => Box::pin(go(args, &proposed)).await,
             Ok(None) => Box::pin(go(args, context)).await,
             Err(code) => Err(code),
@@ -31,10 +32,10 @@ pub async fn review(args: Review, context: &Context) -> Code {
 }
 
 /// As [`go`], by nothing that the change itself brings.
-async fn strangers(mut args: Review, context: &Context) -> Result<Code, Code> {
+async fn strangers(mut args: ReviewArgs, context: &Context) -> Result<Code, Code> {
     let range = match wanted(&args)? {
-        Wanted::Changes(range) => Some(range),
-        Wanted::Paths(_) => None,
+        ReviewTarget::Changes(range) => Some(range),
+        ReviewTarget::Paths(_) => None,
     };
     let before = untrusted::context(context, range.as_ref()).await.map_err(|why| error::usage(&why))?;
     let at_base = |path: PathBuf| untrusted::at_base(&before, &path).map_err(|why| error::usage(&why));
@@ -45,8 +46,8 @@ async fn strangers(mut args: Review, context: &Context) -> Result<Code, Code> {
     Box::pin(go(args, &before)).await
 }
 
-async fn go(args: Review, context: &Context) -> Result<Code, Code> {
-    let files = args.options.overrides(Section::Loop).files();
+async fn go(args: ReviewArgs, context: &Context) -> Result<Code, Code> {
+    let files = args.options.overrides(ConfigSection::Loop).files();
     context.not_led_out(args.paths.iter().chain(&args.rubric).chain(&files))?;
     let root = &context.root.dir;
     let wanted = wanted(&args)?;
@@ -66,7 +67,7 @@ async fn go(args: Review, context: &Context) -> Result<Code, Code> {
     }
     let one_text = request.review.as_ref().and_then(|b| b.file.clone());
     if args.fix
-        && let Some(file) = one_text.filter(|_| looped.options.protocol.value != Protocol::Audit)
+        && let Some(file) = one_text.filter(|_| looped.options.protocol.value != LoopProtocol::Audit)
     {
         // The critic speaks first, and the result replaces the file: that is the review, and the fix.
         let mut request = Request { review: None, ..request };
@@ -79,7 +80,7 @@ async fn go(args: Review, context: &Context) -> Result<Code, Code> {
         agreement::trust(context, &Uses::of(&looped, true, context), args.consent.trust)?;
     }
     let reports = if args.fix { &[][..] } else { &args.report[..] };
-    let how = How {
+    let how = LaunchOptions {
         yes: args.consent.yes,
         dry_run: args.consent.dry_run,
         attended: false,
@@ -99,28 +100,28 @@ async fn go(args: Review, context: &Context) -> Result<Code, Code> {
     }
 }
 
-fn finish(args: &Review, state: &RunState, code: Code, context: &Context) -> Result<Code, Code> {
+fn finish(args: &ReviewArgs, state: &RunState, code: Code, context: &Context) -> Result<Code, Code> {
     super::run::write_reports(&args.report, state, &context.root.dir)?;
     Ok(code)
 }
 
 /// What is to be looked at. Said with nothing, it is what is not committed yet.
-fn wanted(args: &Review) -> Result<Wanted, Code> {
+fn wanted(args: &ReviewArgs) -> Result<ReviewTarget, Code> {
     Ok(match (&args.diff, &args.commit) {
-        (Some(base), _) => Wanted::Changes(Range::Since(base.clone())),
-        (None, Some(rev)) => Wanted::Changes(Range::Commit(rev.clone())),
-        (None, None) if args.uncommitted => Wanted::Changes(Range::Uncommitted),
-        (None, None) if args.staged => Wanted::Changes(Range::Staged),
+        (Some(base), _) => ReviewTarget::Changes(Range::Since(base.clone())),
+        (None, Some(rev)) => ReviewTarget::Changes(Range::Commit(rev.clone())),
+        (None, None) if args.uncommitted => ReviewTarget::Changes(Range::Uncommitted),
+        (None, None) if args.staged => ReviewTarget::Changes(Range::Staged),
         (None, None) if args.paths.is_empty() => {
             let why = "name what to review: files, a directory, --diff BASE, --uncommitted, --staged or --commit REV";
             return Err(error::usage(why));
         }
-        (None, None) => Wanted::Paths(args.paths.clone()),
+        (None, None) => ReviewTarget::Paths(args.paths.clone()),
     })
 }
 
-fn request(args: &Review, brought: Submission, context: &Context) -> Request {
-    let mut given = args.options.overrides(Section::Loop);
+fn request(args: &ReviewArgs, brought: Submission, context: &Context) -> Request {
+    let mut given = args.options.overrides(ConfigSection::Loop);
     for (name, value) in [("worker", &args.worker), ("task", &args.task)] {
         if let Some(value) = value {
             given.set(name, value.clone());
@@ -141,7 +142,7 @@ fn request(args: &Review, brought: Submission, context: &Context) -> Request {
 async fn fix_files(
     reviewed: &Request,
     open: &[String],
-    args: &Review,
+    args: &ReviewArgs,
     context: &Context,
 ) -> Result<Code, Code> {
     let mut request = Request {
@@ -151,7 +152,7 @@ async fn fix_files(
         review: None,
         ..reviewed.clone()
     };
-    request.given.set("protocol", Protocol::Audit);
+    request.given.set("protocol", LoopProtocol::Audit);
     request.given.remove("criteria");
     let listed: Vec<String> = open.iter().map(|item| format!("- {item}")).collect();
     let task = format!("Fix what a review found, and nothing else.\n\n{}\n", listed.join("\n"));
@@ -160,12 +161,12 @@ async fn fix_files(
     Box::pin(fix(&request, args, context)).await
 }
 
-async fn fix(request: &Request, args: &Review, context: &Context) -> Result<Code, Code> {
+async fn fix(request: &Request, args: &ReviewArgs, context: &Context) -> Result<Code, Code> {
     let (looped, found) = request.configured(&context.config);
     if !found.iter().any(Problem::is_error) {
         agreement::trust(context, &Uses::of(&looped, false, context), args.consent.trust)?;
     }
-    let how = How {
+    let how = LaunchOptions {
         yes: args.consent.yes,
         dry_run: args.consent.dry_run,
         attended: true,

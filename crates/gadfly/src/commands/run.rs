@@ -1,6 +1,6 @@
 //! `gadfly run`: from flags to a request, through trust and consent, to a driven run.
 
-mod asked;
+mod task_argument;
 
 use std::io::{Read as _, stdin};
 use std::path::Path;
@@ -8,7 +8,7 @@ use std::path::Path;
 use gadfly_engine::input::InputKind;
 use gadfly_engine::{Engine, Input, Money, RunManifest, Stamp};
 use gadfly_journal::RunState;
-use gadfly_project::config::keys::Section;
+use gadfly_project::config::keys::ConfigSection;
 use gadfly_project::trust::judging;
 use gadfly_project::{Problem, Sourced, file};
 use gadfly_runtime::prepare::{Described, Prepared, Request};
@@ -17,7 +17,7 @@ use serde_json::json;
 
 use super::pipeline;
 use crate::agreement::{self, Uses};
-use crate::cli::{Patience, ReportTo, Run};
+use crate::cli::{Patience, ReportTo, RunArgs};
 use crate::context::{Context, find};
 use crate::exit::{self, Code};
 use crate::interrupts::Interrupts;
@@ -25,9 +25,9 @@ use crate::output::{brief, consent, error, print, problems, safe, terminal};
 use crate::session::Session;
 use crate::{proposal, quota, report, telemetry};
 
-pub async fn run(args: Run, context: &Context) -> Code {
-    let context = &context.preparing(args.options.word(Section::Workspace, "prepare"));
-    if let Some(name) = args.task.as_deref().filter(|name| !asked::is_known(name, context)) {
+pub async fn run(args: RunArgs, context: &Context) -> Code {
+    let context = &context.preparing(args.options.word(ConfigSection::Workspace, "prepare"));
+    if let Some(name) = args.task.as_deref().filter(|name| !task_argument::is_known(name, context)) {
         match pipeline::alone(name, context) {
             Ok(Some(alone)) => {
                 let done = Box::pin(pipeline::run_alone(alone, &args, context)).await;
@@ -37,7 +37,8 @@ pub async fn run(args: Run, context: &Context) -> Code {
             Err(code) => return code,
         }
     }
-    let named = ["worker", "critic"].iter().any(|role| args.options.word(Section::Loop, role).is_some());
+    let named =
+        ["worker", "critic"].iter().any(|role| args.options.word(ConfigSection::Loop, role).is_some());
     let done = match proposal::for_nobody(context, named).await {
         Ok(Some(proposed)) => Box::pin(go(args, &proposed)).await,
         Ok(None) => Box::pin(go(args, context)).await,
@@ -46,8 +47,8 @@ pub async fn run(args: Run, context: &Context) -> Code {
     done.unwrap_or_else(|code| code)
 }
 
-async fn go(args: Run, context: &Context) -> Result<Code, Code> {
-    let files = args.options.overrides(Section::Loop).files();
+async fn go(args: RunArgs, context: &Context) -> Result<Code, Code> {
+    let files = args.options.overrides(ConfigSection::Loop).files();
     context.not_led_out(files.iter().chain(&args.task_plan).chain(&args.rubric))?;
     let mut request = request(&args, context)?;
     let names_output = request.given.has("out");
@@ -80,7 +81,7 @@ async fn go(args: Run, context: &Context) -> Result<Code, Code> {
         }
         agreement::trust(context, &uses, args.consent.trust)?;
     }
-    let how = How {
+    let how = LaunchOptions {
         yes: args.consent.yes,
         dry_run: args.consent.dry_run,
         attended: !args.unattended,
@@ -92,7 +93,7 @@ async fn go(args: Run, context: &Context) -> Result<Code, Code> {
 }
 
 /// How a prepared run is driven.
-pub struct How<'a> {
+pub struct LaunchOptions<'a> {
     pub yes: bool,
     pub dry_run: bool,
     /// Wait for a person, if one is there.
@@ -111,7 +112,11 @@ pub struct LaunchResult {
 }
 
 /// Prepares a request, asks for consent, drives the run and reports on it.
-pub async fn drive(request: &Request, how: How<'_>, context: &Context) -> Result<LaunchResult, Code> {
+pub async fn drive(
+    request: &Request,
+    how: LaunchOptions<'_>,
+    context: &Context,
+) -> Result<LaunchResult, Code> {
     reports_have_a_place(how.reports, context.global.json)?;
     let setup = context.setup();
     let prepared = setup.prepare(request).await;
@@ -123,7 +128,7 @@ pub async fn drive(request: &Request, how: How<'_>, context: &Context) -> Result
 pub async fn launch(
     setup: Setup,
     prepared: Result<Prepared, Vec<Problem>>,
-    how: How<'_>,
+    how: LaunchOptions<'_>,
     context: &Context,
 ) -> Result<LaunchResult, Code> {
     let root = &context.root.dir;
@@ -199,9 +204,9 @@ pub fn write_reports(reports: &[ReportTo], state: &RunState, root: &Path) -> Res
     Ok(())
 }
 
-fn request(args: &Run, context: &Context) -> Result<Request, Code> {
-    let mut given = args.options.overrides(Section::Loop);
-    let asked = asked::asked(args, context)?;
+fn request(args: &RunArgs, context: &Context) -> Result<Request, Code> {
+    let mut given = args.options.overrides(ConfigSection::Loop);
+    let asked = task_argument::asked(args, context)?;
     given.remove("task_file");
     if let Some(file) = asked.task_file {
         given.set("task_file", file);

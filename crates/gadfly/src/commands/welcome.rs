@@ -1,7 +1,7 @@
 //! `gadfly` alone: what can be done here, given what it found, in ten lines.
 
 use gadfly_journal::{ListFilter, Summary};
-use gadfly_project::Kind;
+use gadfly_project::AgentKind;
 use gadfly_project::config::HOST;
 
 use crate::context::Context;
@@ -27,7 +27,7 @@ fn lines(context: &Context) -> Vec<String> {
     let runs = runs(context);
     // A host answers by itself, or never: nobody here is waited for, unless the critic is a person.
     let is_person =
-        |name: &String| config.agents.get(name).is_some_and(|agent| agent.kind.value == Kind::Person);
+        |name: &String| config.agents.get(name).is_some_and(|agent| agent.kind.value == AgentKind::Person);
     let is_hosts =
         |s: &Summary| s.worker.as_deref() == Some(HOST) && !s.critic.as_ref().is_some_and(is_person);
     let waiting = runs.iter().filter(|s| s.waiting_for.is_some() && !is_hosts(s)).count();

@@ -1,23 +1,23 @@
 //! `gadfly why AGENT`: how one agent stands, condition by condition, and what would help.
 
-use gadfly_engine::pipeline::Entry;
+use gadfly_engine::pipeline::RegistryEntry;
 use gadfly_engine::pipeline::facts::{AgentReadiness, refusal};
 use gadfly_project::suggest;
-use gadfly_runtime::project_status::{Asked, ProjectStatus};
+use gadfly_runtime::project_status::{ProjectStatus, StatusQuery};
 use serde_json::json;
 
-use crate::cli::Why;
+use crate::cli::WhyArgs;
 use crate::context::Context;
 use crate::exit::{self, Code};
 use crate::output::{error, print, standing};
 use crate::project_status;
 
-pub async fn why(args: &Why, context: &Context) -> Code {
+pub async fn why(args: &WhyArgs, context: &Context) -> Code {
     say(args, context).await.unwrap_or_else(|code| code)
 }
 
-async fn say(args: &Why, context: &Context) -> Result<Code, Code> {
-    let asked = Asked { assume_manual: args.assume_manual, ..Asked::default() };
+async fn say(args: &WhyArgs, context: &Context) -> Result<Code, Code> {
+    let asked = StatusQuery { assume_manual: args.assume_manual, ..StatusQuery::default() };
     let status = project_status::project_status(context, asked).await?;
     let registry = &status.known.registry;
     let Some(entry) = registry.get(&args.agent) else {
@@ -41,7 +41,7 @@ async fn say(args: &Why, context: &Context) -> Result<Code, Code> {
     })
 }
 
-fn as_json(status: &ProjectStatus, entry: &Entry, is: &AgentReadiness) -> serde_json::Value {
+fn as_json(status: &ProjectStatus, entry: &RegistryEntry, is: &AgentReadiness) -> serde_json::Value {
     let facts = status.facts();
     let lines = match is {
         AgentReadiness::Blocked { gaps } => refusal(&entry.agent, gaps),

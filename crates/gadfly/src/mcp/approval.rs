@@ -8,9 +8,9 @@ use gadfly_project::config::HOST;
 use gadfly_runtime::prepare::Request;
 use gadfly_runtime::service::Raise;
 
-use super::asking::{self, Consent};
+use super::asking::{self, ConsentAnswer};
 use super::client::Client;
-use super::reply::{Stopped, refused};
+use super::reply::{ToolError, refused};
 use super::state::ServerState;
 use crate::background::Background;
 use crate::context::Context;
@@ -31,13 +31,13 @@ pub struct Agreed {
 /// What a call wants beyond the configuration.
 #[derive(Debug, Default)]
 pub struct Beyond {
-    critic: Option<Critic>,
+    critic: Option<UnnamedCritic>,
     raised: Vec<String>,
 }
 
 /// A critic that the configuration names nowhere as one.
 #[derive(Debug)]
-struct Critic {
+struct UnnamedCritic {
     named: String,
     configured: Option<String>,
 }
@@ -58,11 +58,11 @@ impl Beyond {
         );
         let critic = request.given.critics().into_iter().find(|named| is_beyond(named, &usual, context));
         let configured = usual.critic().map(|critic| critic.value);
-        Self { critic: critic.map(|named| Critic { named, configured }), raised }
+        Self { critic: critic.map(|named| UnnamedCritic { named, configured }), raised }
     }
 
     /// Of a run that is taken up again: above what it has now.
-    pub fn of_resume(background: &Background, now: &Summary, raise: &Raise) -> Result<Self, Stopped> {
+    pub fn of_resume(background: &Background, now: &Summary, raise: &Raise) -> Result<Self, ToolError> {
         let mut raised = Vec::new();
         if raise.limits.money.is_some() {
             raised.extend(above(raise.limits.money, money_cap(background, &now.run)?));
@@ -73,13 +73,13 @@ impl Beyond {
     }
 
     /// Refuses at once what nobody agreed to and nobody can be asked about here.
-    pub fn refuse_unasked(&self, server: &ServerState, client: &Client) -> Result<(), Stopped> {
+    pub fn refuse_unasked(&self, server: &ServerState, client: &Client) -> Result<(), ToolError> {
         let (critic, raised) = self.left(server.agreed);
         if client.can_ask() || (critic.is_none() && raised.is_empty()) {
             return Ok(());
         }
         let mut why = Vec::new();
-        if let Some(Critic { named, configured }) = critic {
+        if let Some(UnnamedCritic { named, configured }) = critic {
             let instead = match configured {
                 Some(usual) => format!("Leave `critic` out and {usual} judges"),
                 None => "Name one in gadfly.toml".to_owned(),
@@ -103,10 +103,10 @@ impl Beyond {
 
     /// Has the user agree, or refuses. Whatever else is to be asked was asked before: a client that calls again
     /// brings only the last answer.
-    pub async fn allow(&self, server: &ServerState, client: &Client) -> Result<(), Stopped> {
+    pub async fn allow(&self, server: &ServerState, client: &Client) -> Result<(), ToolError> {
         self.refuse_unasked(server, client)?;
         let (critic, raised) = self.left(server.agreed);
-        let mut wanted: Vec<String> = critic.map(Critic::told).into_iter().collect();
+        let mut wanted: Vec<String> = critic.map(UnnamedCritic::told).into_iter().collect();
         wanted.extend(raised.iter().cloned());
         if wanted.is_empty() {
             return Ok(());
@@ -115,21 +115,21 @@ impl Beyond {
         let key = format!("beyond {}", &blake3::hash(wanted.as_bytes()).to_hex()[..32]);
         let message = format!("Gadfly: {wanted}\n\nAllow this?");
         match asking::consent(client, &key, &message, YES, None).await? {
-            Consent::Yes => Ok(()),
-            Consent::No | Consent::Nobody => {
+            ConsentAnswer::Yes => Ok(()),
+            ConsentAnswer::No | ConsentAnswer::Nobody => {
                 Err(refused(format!("{wanted}\nThe user did not allow it, so nothing was started.")))
             }
         }
     }
 
     /// What nobody has agreed to yet.
-    fn left(&self, agreed: Agreed) -> (Option<&Critic>, &[String]) {
+    fn left(&self, agreed: Agreed) -> (Option<&UnnamedCritic>, &[String]) {
         let raised = if agreed.raise { &[] } else { self.raised.as_slice() };
         (self.critic.as_ref().filter(|_| !agreed.host_critic), raised)
     }
 }
 
-impl Critic {
+impl UnnamedCritic {
     fn told(&self) -> String {
         let who = if self.named == HOST {
             "the work is judged by the host itself".to_owned()
@@ -171,7 +171,7 @@ fn lowest(caps: [Option<Money>; 2]) -> Option<Money> {
 }
 
 /// What a run may spend as it is now, with what was raised before.
-fn money_cap(background: &Background, run: &RunId) -> Result<Option<Money>, Stopped> {
+fn money_cap(background: &Background, run: &RunId) -> Result<Option<Money>, ToolError> {
     let page = background.gadfly().journal().page(run, &Window::default());
     let page = page.map_err(|e| refused(e.to_string()))?;
     Ok(page.limits.money)

@@ -139,7 +139,7 @@ pub struct ListFindings {
 
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub struct OneRun {
+pub struct RunArgument {
     /// The run's id.
     pub run: String,
 }

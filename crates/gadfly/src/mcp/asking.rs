@@ -11,8 +11,8 @@ use rmcp::schemars::{self, JsonSchema};
 use serde::Serialize;
 use serde_json::Value;
 
-use super::client::{Client, Heard};
-use super::reply::{Stopped, refused};
+use super::client::{Client, ClientAnswer};
+use super::reply::{ToolError, refused};
 use super::state::ServerState;
 use crate::context::Context;
 use crate::output::safe;
@@ -28,25 +28,25 @@ const YES: &str = "allow from now on";
 
 /// An open question, as a model reads it.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
-pub struct Open {
+pub struct OpenQuestion {
     pub run: String,
     /// Names the question among several of a run.
     pub effect: String,
     pub about: String,
     pub question: String,
-    pub choices: Vec<Way>,
+    pub choices: Vec<AnswerChoice>,
     /// Any other words are an answer, too.
     pub free: bool,
 }
 
 #[derive(Clone, Debug, Serialize, JsonSchema)]
-pub struct Way {
+pub struct AnswerChoice {
     /// What to answer, as `grant N`.
     pub answer: String,
     pub means: String,
 }
 
-impl Open {
+impl OpenQuestion {
     pub fn new(run: &RunId, effect: &EffectId, question: &Question) -> Self {
         let ways = question.choices.iter().zip(question.shown_choices());
         Self {
@@ -54,14 +54,16 @@ impl Open {
             effect: effect.to_string(),
             about: question.about.name().to_owned(),
             question: question.text.clone(),
-            choices: ways.map(|(choice, answer)| Way { answer, means: choice.says.clone() }).collect(),
+            choices: ways
+                .map(|(choice, answer)| AnswerChoice { answer, means: choice.says.clone() })
+                .collect(),
             free: question.free,
         }
     }
 
     pub fn text(&self) -> String {
         let mut text = self.question.trim_end().to_owned();
-        for Way { answer, means } in &self.choices {
+        for AnswerChoice { answer, means } in &self.choices {
             let _ = write!(text, "\n- {answer}: {means}");
         }
         if self.free {
@@ -78,14 +80,14 @@ pub async fn ask(
     (run, effect, question): (&RunId, &EffectId, &Question),
     proposed: Option<&str>,
     goes_on: Option<&RunId>,
-) -> Result<Option<String>, Stopped> {
+) -> Result<Option<String>, ToolError> {
     let Some(form) = form(question) else { return Ok(None) };
-    let about = Open::new(run, effect, question).text();
+    let about = OpenQuestion::new(run, effect, question).text();
     let proposed = proposed.map(|words| format!("\n\nThe host proposes: {}", cut(words))).unwrap_or_default();
     let message = format!("Gadfly, run {run}: {}{proposed}", cut(&about));
     match client.ask(&format!("{run} {effect}"), message, form, goes_on).await? {
-        Heard::Content(content) => Ok(answer(question, &content)),
-        Heard::Declined | Heard::Nobody => Ok(None),
+        ClientAnswer::Content(content) => Ok(answer(question, &content)),
+        ClientAnswer::Declined | ClientAnswer::Nobody => Ok(None),
     }
 }
 
@@ -141,7 +143,7 @@ fn answer(question: &Question, filled: &Value) -> Option<String> {
 }
 
 /// What came of a question that is answered with yes or no.
-pub enum Consent {
+pub enum ConsentAnswer {
     Yes,
     No,
     /// This client has no way to ask its user.
@@ -156,13 +158,15 @@ pub async fn consent(
     message: &str,
     yes: &str,
     goes_on: Option<&RunId>,
-) -> Result<Consent, Stopped> {
+) -> Result<ConsentAnswer, ToolError> {
     let list = EnumSchema::builder(vec![yes.to_owned(), "no".to_owned()]).build();
     let form = ElicitationSchema::builder().required_enum_schema(ALLOW, list).build().map_err(refused)?;
     Ok(match client.ask(key, cut(message), form, goes_on).await? {
-        Heard::Content(filled) if filled.get(ALLOW).and_then(Value::as_str) == Some(yes) => Consent::Yes,
-        Heard::Content(_) | Heard::Declined => Consent::No,
-        Heard::Nobody => Consent::Nobody,
+        ClientAnswer::Content(filled) if filled.get(ALLOW).and_then(Value::as_str) == Some(yes) => {
+            ConsentAnswer::Yes
+        }
+        ClientAnswer::Content(_) | ClientAnswer::Declined => ConsentAnswer::No,
+        ClientAnswer::Nobody => ConsentAnswer::Nobody,
     })
 }
 
@@ -173,7 +177,7 @@ pub async fn agree(
     client: &Client,
     terms: &Terms,
     goes_on: Option<&RunId>,
-) -> Result<(), Stopped> {
+) -> Result<(), ToolError> {
     if terms.wanted.is_empty() {
         return Ok(());
     }
@@ -185,9 +189,11 @@ pub async fn agree(
     let key = format!("terms {}", terms.digest());
     let message = format!("Gadfly: {wants}\n\nAllow this from now on?");
     match consent(client, &key, &message, YES, goes_on).await? {
-        Consent::Yes => terms.trust(context).map_err(refused),
-        Consent::No => Err(refused(format!("{wants}\nThe user did not allow it, so nothing was started."))),
-        Consent::Nobody => Err(refused(format!(
+        ConsentAnswer::Yes => terms.trust(context).map_err(refused),
+        ConsentAnswer::No => {
+            Err(refused(format!("{wants}\nThe user did not allow it, so nothing was started.")))
+        }
+        ConsentAnswer::Nobody => Err(refused(format!(
             "{wants}\nNobody has agreed to this yet. Show it to the user. To agree, once, they start this server as \
              `gadfly mcp --trust`, or run in a terminal here what this call does, as `gadfly run … --trust`."
         ))),

@@ -15,7 +15,7 @@ use rmcp::service::RequestContext;
 use rmcp::task_manager::TaskContext;
 use serde_json::Value;
 
-use super::reply::{Stopped, refused};
+use super::reply::{ToolError, refused};
 use crate::output::safe;
 
 /// How long a person is waited for in the middle of a call. The question stays open after that.
@@ -41,7 +41,7 @@ enum Asks {
 }
 
 /// What came of a question.
-pub enum Heard {
+pub enum ClientAnswer {
     Content(Value),
     /// The user said no, or closed the form.
     Declined,
@@ -118,30 +118,30 @@ impl Client {
         message: String,
         form: ElicitationSchema,
         run: Option<&RunId>,
-    ) -> Result<Heard, Stopped> {
+    ) -> Result<ClientAnswer, ToolError> {
         let params =
             ElicitRequestParams::FormElicitationParams { meta: None, message, requested_schema: form };
         match &self.asks {
-            Asks::Nobody => Ok(Heard::Nobody),
+            Asks::Nobody => Ok(ClientAnswer::Nobody),
             Asks::Meanwhile => {
                 let asked = self.context.peer.create_elicitation_with_timeout(params, Some(PATIENCE)).await;
                 // A form that failed, or that nobody filled in for long, leaves the question open.
-                Ok(asked.map_or(Heard::Declined, heard))
+                Ok(asked.map_or(ClientAnswer::Declined, heard))
             }
             Asks::Again(answers) => {
                 if let Some(answer) = answers.get(key) {
-                    return Ok(serde_json::from_value(answer.clone()).map_or(Heard::Declined, heard));
+                    return Ok(serde_json::from_value(answer.clone()).map_or(ClientAnswer::Declined, heard));
                 }
                 let asked: InputRequests = [(key.to_owned(), request(params))].into();
                 let state = run.map(|run| format!("{STATE}{run}"));
-                Err(Stopped::NeedsInput(Box::new(InputRequiredResult::new(Some(asked), state))))
+                Err(ToolError::NeedsInput(Box::new(InputRequiredResult::new(Some(asked), state))))
             }
             Asks::AsTask => {
-                let Some(task) = &self.task else { return Ok(Heard::Nobody) };
+                let Some(task) = &self.task else { return Ok(ClientAnswer::Nobody) };
                 let answer = task.request_input(key, request(params)).await;
                 let answer =
                     answer.map_err(|_| refused("the task was cancelled; the question stays open"))?;
-                Ok(serde_json::from_value(answer).map_or(Heard::Declined, heard))
+                Ok(serde_json::from_value(answer).map_or(ClientAnswer::Declined, heard))
             }
         }
     }
@@ -156,9 +156,9 @@ fn request(params: ElicitRequestParams) -> InputRequest {
     InputRequest::Elicitation(ElicitRequest::new(params))
 }
 
-fn heard(result: ElicitResult) -> Heard {
+fn heard(result: ElicitResult) -> ClientAnswer {
     match (result.action, result.content) {
-        (ElicitationAction::Accept, Some(content)) => Heard::Content(content),
-        _ => Heard::Declined,
+        (ElicitationAction::Accept, Some(content)) => ClientAnswer::Content(content),
+        _ => ClientAnswer::Declined,
     }
 }

@@ -10,8 +10,8 @@ use rmcp::schemars::{self, JsonSchema};
 use serde::Serialize;
 
 use super::arguments::{ListFindings, ListQuestions, ListRuns};
-use super::asking::Open;
-use super::reply::{Stopped, ToolReply, refused};
+use super::asking::OpenQuestion;
+use super::reply::{ToolError, ToolReply, refused};
 use super::state::{self, ServerState};
 use super::{render, status};
 use crate::output::safe;
@@ -39,14 +39,14 @@ const MOST_QUESTIONS: usize = 100;
 pub struct Findings {
     pub run: String,
     pub state: String,
-    pub findings: Vec<Found>,
+    pub findings: Vec<FindingHistory>,
     /// How many there are beside these.
     pub left_out: usize,
 }
 
 /// One point of criticism, followed through the rounds by its number.
 #[derive(Debug, Serialize, JsonSchema)]
-pub struct Found {
+pub struct FindingHistory {
     pub number: u32,
     /// `new`, `recurring`, `regressed`, `unmatched` in the last judgement; `fixed` if it is gone.
     pub standing: String,
@@ -64,13 +64,13 @@ pub struct Found {
 
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct Questions {
-    pub questions: Vec<Open>,
+    pub questions: Vec<OpenQuestion>,
 }
 
 #[derive(Debug, Serialize, JsonSchema)]
 #[allow(clippy::struct_field_names)] // what a client reads
 pub struct Runs {
-    pub runs: Vec<RunRow>,
+    pub runs: Vec<ListedRun>,
     /// There are older ones: call again with a higher offset.
     pub more: bool,
     /// Why nothing here counts as approved: this store was not made by the user on this machine. Tell the user.
@@ -79,7 +79,7 @@ pub struct Runs {
 }
 
 #[derive(Debug, Serialize, JsonSchema)]
-pub struct RunRow {
+pub struct ListedRun {
     pub run: String,
     pub title: String,
     pub protocol: String,
@@ -97,7 +97,7 @@ pub struct RunRow {
     pub spent_usd: f64,
 }
 
-impl From<&Summary> for RunRow {
+impl From<&Summary> for ListedRun {
     fn from(summary: &Summary) -> Self {
         Self {
             run: summary.run.to_string(),
@@ -116,7 +116,7 @@ impl From<&Summary> for RunRow {
     }
 }
 
-pub fn list_findings(server: &ServerState, args: &ListFindings) -> Result<ToolReply, Stopped> {
+pub fn list_findings(server: &ServerState, args: &ListFindings) -> Result<ToolReply, ToolError> {
     let (background, run) = server.run(&args.run)?;
     let state = background.gadfly().journal().state(&run).map_err(|e| refused(e.to_string()))?;
     let mut all = found(&state.rounds);
@@ -146,8 +146,8 @@ pub fn list_findings(server: &ServerState, args: &ListFindings) -> Result<ToolRe
 }
 
 /// Every point that was raised, as it was last seen. `revise` has numbered items instead of findings: each is one.
-fn found(rounds: &[RoundState]) -> Vec<Found> {
-    let mut all: BTreeMap<(String, u32), Found> = BTreeMap::new();
+fn found(rounds: &[RoundState]) -> Vec<FindingHistory> {
+    let mut all: BTreeMap<(String, u32), FindingHistory> = BTreeMap::new();
     let judged = rounds.iter().filter(|round| !round.reviews.is_empty());
     for round in judged.clone() {
         for one in of_round(round) {
@@ -156,7 +156,7 @@ fn found(rounds: &[RoundState]) -> Vec<Found> {
             if before.last() != Some(&round.round) {
                 before.push(round.round);
             }
-            all.insert(key, Found { rounds: before, ..one });
+            all.insert(key, FindingHistory { rounds: before, ..one });
         }
     }
     // What the last judgement of its node no longer holds against the work is gone.
@@ -171,10 +171,10 @@ fn found(rounds: &[RoundState]) -> Vec<Found> {
     all.into_values().collect()
 }
 
-fn of_round(round: &RoundState) -> Vec<Found> {
-    let findings: Vec<Found> = round
+fn of_round(round: &RoundState) -> Vec<FindingHistory> {
+    let findings: Vec<FindingHistory> = round
         .findings()
-        .map(|finding| Found {
+        .map(|finding| FindingHistory {
             number: finding.number,
             standing: finding.standing.name().to_owned(),
             severity: finding.severity.name().to_owned(),
@@ -191,7 +191,7 @@ fn of_round(round: &RoundState) -> Vec<Found> {
         return findings;
     }
     let by = round.reviews.first().map(|review| review.binding.critic.clone()).unwrap_or_default();
-    let item = |item: &gadfly_engine::review::Item| Found {
+    let item = |item: &gadfly_engine::review::Item| FindingHistory {
         number: item.number,
         standing: if item.since < round.round { FindingStatus::Recurring } else { FindingStatus::New }
             .name()
@@ -216,7 +216,7 @@ fn shown_place(place: &gadfly_engine::Location) -> String {
     }
 }
 
-pub fn list_questions(server: &ServerState, args: &ListQuestions) -> Result<ToolReply, Stopped> {
+pub fn list_questions(server: &ServerState, args: &ListQuestions) -> Result<ToolReply, ToolError> {
     let mut open = Vec::new();
     let Some(background) = server.if_any()? else {
         return ToolReply::new("there are no runs here yet".to_owned(), &Questions { questions: open });
@@ -232,7 +232,7 @@ pub fn list_questions(server: &ServerState, args: &ListQuestions) -> Result<Tool
     };
     for run in runs {
         let asked = status::questions(&background, &run)?;
-        open.extend(asked.iter().map(|(effect, question)| Open::new(&run, effect, question)));
+        open.extend(asked.iter().map(|(effect, question)| OpenQuestion::new(&run, effect, question)));
         if open.len() >= MOST_QUESTIONS {
             open.truncate(MOST_QUESTIONS);
             break;
@@ -251,7 +251,7 @@ fn is_state(text: &str) -> bool {
     STATES.contains(&word)
 }
 
-pub fn list_runs(server: &ServerState, args: ListRuns) -> Result<ToolReply, Stopped> {
+pub fn list_runs(server: &ServerState, args: ListRuns) -> Result<ToolReply, ToolError> {
     let limit = args.limit.unwrap_or(USUAL_RUNS).clamp(1, MOST_RUNS);
     let states: Vec<String> = args.states.unwrap_or_default().into_iter().take(20).collect();
     if let Some(unknown) = states.iter().find(|state| !is_state(state)) {
@@ -283,6 +283,6 @@ pub fn list_runs(server: &ServerState, args: ListRuns) -> Result<ToolReply, Stop
     if let Some(why) = &foreign {
         let _ = write!(text, "\n{why}");
     }
-    let runs = runs.iter().map(RunRow::from).collect();
+    let runs = runs.iter().map(ListedRun::from).collect();
     ToolReply::new(text, &Runs { runs, more, foreign })
 }

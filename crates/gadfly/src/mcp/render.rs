@@ -8,7 +8,7 @@ use gadfly_journal::Summary;
 use gadfly_journal::state::RoundState;
 use gadfly_project::config::HOST;
 
-use super::status::{Point, RunStatus};
+use super::status::{OpenPoint, RunStatus};
 
 /// Said wherever a verdict is the host's own, so that nobody takes it for an independent one.
 pub const OWN_WORK: &str =
@@ -105,7 +105,7 @@ pub fn text(standing: &RunStatus, summary: &Summary, open: usize) -> String {
     if let Some(because) = &standing.because {
         let _ = write!(text, "\nwhy: {because}");
     }
-    for Point { number, text: item, since_round } in &standing.to_fix {
+    for OpenPoint { number, text: item, since_round } in &standing.to_fix {
         let _ = write!(text, "\n{number}. {item} (since round {since_round})");
     }
     if open > standing.to_fix.len() && !standing.to_fix.is_empty() {

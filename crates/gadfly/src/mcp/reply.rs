@@ -17,7 +17,7 @@ pub struct ToolReply {
 
 /// Why a tool did not do what it was asked to.
 #[derive(Debug)]
-pub enum Stopped {
+pub enum ToolError {
     /// With what to do about it.
     Refused(String),
     /// The client has to ask its user first, and then calls again.
@@ -25,7 +25,7 @@ pub enum Stopped {
 }
 
 impl ToolReply {
-    pub fn new(text: String, value: &impl Serialize) -> Result<Self, Stopped> {
+    pub fn new(text: String, value: &impl Serialize) -> Result<Self, ToolError> {
         let value = serde_json::to_value(value).map_err(|e| refused(format!("internal error: {e}")))?;
         Ok(Self { text, value })
     }
@@ -42,15 +42,15 @@ impl ToolReply {
     }
 }
 
-impl Stopped {
+impl ToolError {
     /// As a result the model reads: a protocol error would be shown to nobody.
     pub fn refusal(why: &str) -> CallToolResult {
         CallToolResult::error(vec![ContentBlock::text(shown(why))])
     }
 }
 
-pub fn refused(why: impl Into<String>) -> Stopped {
-    Stopped::Refused(why.into())
+pub fn refused(why: impl Into<String>) -> ToolError {
+    ToolError::Refused(why.into())
 }
 
 /// Nothing in it acts on the terminal of whoever reads along.

@@ -11,10 +11,10 @@ use rmcp::model::{
 use serde_json::json;
 
 use super::render;
-use super::reply::Stopped;
+use super::reply::ToolError;
 use super::state::{self, ServerState};
 use crate::output::safe;
-use crate::report::{self, Format};
+use crate::report::{self, ReportFormat};
 
 const LIST: &str = "gadfly://runs";
 const MARKDOWN: &str = "text/markdown";
@@ -81,14 +81,14 @@ pub fn read(server: &ServerState, uri: &str) -> Result<ReadResourceResult, Error
     let rest = rest.strip_prefix('/').ok_or_else(missing)?;
     let (id, below) = rest.split_once('/').map_or((rest, None), |(id, below)| (id, Some(below)));
     let (background, run) = server.run(id).map_err(|stopped| match stopped {
-        Stopped::Refused(why) => ErrorData::resource_not_found(why, None),
-        Stopped::NeedsInput(_) => missing(),
+        ToolError::Refused(why) => ErrorData::resource_not_found(why, None),
+        ToolError::NeedsInput(_) => missing(),
     })?;
     let journal = background.gadfly().journal();
     let state = journal.state(&run).map_err(|e| internal(&e))?;
     match below {
         None => {
-            let mut page = report::render(Format::Markdown, &state, &background.gadfly().root().dir);
+            let mut page = report::render(ReportFormat::Markdown, &state, &background.gadfly().root().dir);
             if render::is_own_word(&state.summary) {
                 page = format!("> {}\n\n{page}", render::own_word(state.summary.worker.as_deref()));
             }

@@ -9,9 +9,9 @@ use gadfly_engine::{EffectId, Engine, Input, Text};
 use gadfly_journal::{Journal, RunId};
 use serde_json::json;
 
-use super::arguments::{OneRun, SubmitReport, wait};
+use super::arguments::{RunArgument, SubmitReport, wait};
 use super::client::Client;
-use super::reply::{Stopped, ToolReply, refused};
+use super::reply::{ToolError, ToolReply, refused};
 use super::state::{self, ServerState};
 use super::status::{self, HostTurn, LONGEST_BRIEF};
 use super::submit;
@@ -23,7 +23,7 @@ use crate::session::unreadable;
 /// The name under which a report without its token is refused everywhere.
 const UNPROVEN: &str = "loop-post-critics-missing-critic-audit";
 
-pub fn open_review(server: &ServerState, args: &OneRun) -> Result<ToolReply, Stopped> {
+pub fn open_review(server: &ServerState, args: &RunArgument) -> Result<ToolReply, ToolError> {
     let (background, run) = server.run(&args.run)?;
     let Some(turn) = review_turn(&background, &run)? else {
         let now = state::summary(&background, &run)?;
@@ -61,7 +61,7 @@ pub async fn submit_report(
     server: &ServerState,
     client: &Client,
     args: SubmitReport,
-) -> Result<ToolReply, Stopped> {
+) -> Result<ToolReply, ToolError> {
     let claimed = args.token.as_deref().map(str::trim).filter(|token| !token.is_empty());
     let Some(claimed) = claimed else {
         return Err(unproven("a report counts only with the token that open_review gave with the brief"));
@@ -83,7 +83,7 @@ fn post_report(
     client: &Client,
     token: &Token,
     report: String,
-) -> Result<(), Stopped> {
+) -> Result<(), ToolError> {
     submit::fits("report", &report)?;
     let run = &token.run;
     let unknown = |_| unproven("this token is for no run of this project");
@@ -131,10 +131,10 @@ fn rehearsed(journal: &Journal, run: &RunId, effect: &EffectId, report: &str) ->
 }
 
 /// The critic's turn of the host that a run waits for.
-fn review_turn(background: &Background, run: &RunId) -> Result<Option<HostTurn>, Stopped> {
+fn review_turn(background: &Background, run: &RunId) -> Result<Option<HostTurn>, ToolError> {
     Ok(status::host_turn(background, run)?.filter(|turn| turn.turn.role == Role::Critic))
 }
 
-fn unproven(why: &str) -> Stopped {
+fn unproven(why: &str) -> ToolError {
     refused(format!("{UNPROVEN}: {why}"))
 }

@@ -16,7 +16,7 @@ use rmcp::{ErrorData, RoleServer, ServerHandler};
 use serde_json::{Value, json};
 
 use super::client::{Client, goes_on_with};
-use super::reply::{Stopped, ToolReply};
+use super::reply::{ToolError, ToolReply};
 use super::state::ServerState;
 use super::tools::{self, INSTRUCTIONS, WAITING};
 use super::waiting::follow;
@@ -30,19 +30,19 @@ const TASK_WAIT: u64 = 600;
 const POLL_MS: u64 = 500;
 
 #[derive(Clone)]
-pub struct Server {
+pub struct McpServer {
     server: Arc<ServerState>,
     tools: Arc<Vec<Tool>>,
 }
 
-impl Server {
+impl McpServer {
     pub fn new(server: Arc<ServerState>) -> Self {
         Self { server, tools: Arc::new(tools::all()) }
     }
 
     /// Carries a call out; none if there is no such tool.
-    async fn carry_out(&self, client: &Client, call: Call) -> Option<Result<ToolReply, Stopped>> {
-        let Call { name, args, goes_on } = call;
+    async fn carry_out(&self, client: &Client, call: ToolInvocation) -> Option<Result<ToolReply, ToolError>> {
+        let ToolInvocation { name, args, goes_on } = call;
         let _room = match self.server.room() {
             Ok(room) => room,
             Err(full) => return Some(Err(full)),
@@ -63,7 +63,7 @@ impl Server {
     }
 
     /// The call as a task: the client polls it, and is asked through it.
-    fn as_task(&self, client: Client, mut call: Call) -> CallToolResponse {
+    fn as_task(&self, client: Client, mut call: ToolInvocation) -> CallToolResponse {
         call.args.entry("wait_seconds").or_insert_with(|| TASK_WAIT.into());
         let ttl = u64::try_from(TASK_TIME.as_millis()).unwrap_or(u64::MAX);
         let options = TaskOptions::new().with_ttl_ms(ttl).with_poll_interval_ms(POLL_MS);
@@ -77,8 +77,8 @@ impl Server {
                 }
                 match done {
                     Some(Ok(said)) => Ok(said.into_result()),
-                    Some(Err(Stopped::Refused(why))) => Ok(Stopped::refusal(&why)),
-                    Some(Err(Stopped::NeedsInput(_))) | None => {
+                    Some(Err(ToolError::Refused(why))) => Ok(ToolError::refusal(&why)),
+                    Some(Err(ToolError::NeedsInput(_))) | None => {
                         Err(ErrorData::internal_error("the call could not be carried out as a task", None)
                             .into())
                     }
@@ -90,14 +90,14 @@ impl Server {
 }
 
 /// One call of a tool.
-struct Call {
+struct ToolInvocation {
     name: String,
     args: JsonObject,
     /// The run that a call made again goes on with.
     goes_on: Option<String>,
 }
 
-impl ServerHandler for Server {
+impl ServerHandler for McpServer {
     fn get_info(&self) -> ServerConfig {
         let can = ServerCapabilities::builder().enable_tools().enable_resources().enable_tasks().build();
         let mut info = ServerConfig::new(can).with_instructions(INSTRUCTIONS);
@@ -126,7 +126,7 @@ impl ServerHandler for Server {
     ) -> Result<CallToolResponse, ErrorData> {
         let unknown = json!({ "tools": self.tools.iter().map(|tool| tool.name.clone()).collect::<Vec<_>>() });
         let has_tasks = context.client_capabilities().is_some_and(|can| can.supports_tasks());
-        let call = Call {
+        let call = ToolInvocation {
             name: request.name.into_owned(),
             args: request.arguments.unwrap_or_default(),
             goes_on: goes_on_with(request.request_state.as_deref()).map(ToOwned::to_owned),
@@ -138,8 +138,8 @@ impl ServerHandler for Server {
         }
         match self.carry_out(&client, call).await {
             Some(Ok(said)) => Ok(said.into_result().into()),
-            Some(Err(Stopped::Refused(why))) => Ok(Stopped::refusal(&why).into()),
-            Some(Err(Stopped::NeedsInput(asked))) => Ok((*asked).into()),
+            Some(Err(ToolError::Refused(why))) => Ok(ToolError::refusal(&why).into()),
+            Some(Err(ToolError::NeedsInput(asked))) => Ok((*asked).into()),
             None => Err(ErrorData::invalid_params("there is no such tool", Some(unknown))),
         }
     }

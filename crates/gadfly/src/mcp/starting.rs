@@ -11,7 +11,7 @@ use super::approval::Beyond;
 use super::arguments::{StartLoop, wait};
 use super::asking;
 use super::client::Client;
-use super::reply::{Stopped, ToolReply, refused};
+use super::reply::{ToolError, ToolReply, refused};
 use super::state::{ServerState, told};
 use super::submit;
 use super::waiting::follow;
@@ -31,7 +31,7 @@ pub async fn start_loop(
     server: &ServerState,
     client: &Client,
     args: StartLoop,
-) -> Result<ToolReply, Stopped> {
+) -> Result<ToolReply, ToolError> {
     let context = server.context();
     let request = request(&args, &context)?;
     if args.own.draft.is_some() && worker(&request, &context).as_deref() != Some(HOST) {
@@ -62,7 +62,7 @@ async fn prepared(
     context: &Context,
     client: &Client,
     request: &Request,
-) -> Result<(Box<Prepared>, Terms), Stopped> {
+) -> Result<(Box<Prepared>, Terms), ToolError> {
     // Once more after the user agreed; files that keep changing are not asked about for ever.
     for _ in 0..2 {
         match terms::of_loop(context, &server.setup(context), request)
@@ -76,7 +76,7 @@ async fn prepared(
     Err(refused("what this project's files want has changed meanwhile: call again"))
 }
 
-fn request(args: &StartLoop, context: &Context) -> Result<Request, Stopped> {
+fn request(args: &StartLoop, context: &Context) -> Result<Request, ToolError> {
     let own = &args.own;
     if args.given.text("task").is_some_and(|task| task.len() > LONGEST_TASK) {
         return Err(refused(format!(
@@ -104,7 +104,7 @@ fn request(args: &StartLoop, context: &Context) -> Result<Request, Stopped> {
 }
 
 /// A file of the project: what is read here goes to the critic, wherever that is.
-fn rubric(path: &str, context: &Context) -> Result<PathBuf, Stopped> {
+fn rubric(path: &str, context: &Context) -> Result<PathBuf, ToolError> {
     let named = Path::new(path);
     let below = named.strip_prefix(&context.root.dir).unwrap_or(named);
     let found = file::inside(&context.root.dir, below).map_err(|e| refused(format!("rubric: {e}")))?;

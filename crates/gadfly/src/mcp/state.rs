@@ -12,7 +12,7 @@ use tokio::sync::{Semaphore, SemaphorePermit};
 
 use super::approval::Agreed;
 use super::arguments::named;
-use super::reply::{Stopped, refused};
+use super::reply::{ToolError, refused};
 use crate::background::Background;
 use crate::cli::Global;
 use crate::context::Context;
@@ -53,7 +53,7 @@ impl ServerState {
         Context::read(self.global.clone())
     }
 
-    pub fn room(&self) -> Result<SemaphorePermit<'_>, Stopped> {
+    pub fn room(&self) -> Result<SemaphorePermit<'_>, ToolError> {
         self.room.try_acquire().map_err(|_| {
             refused(format!("{MOST_CALLS} calls are under way already: wait for one to be answered"))
         })
@@ -65,7 +65,7 @@ impl ServerState {
     }
 
     /// The runs of this project; its store is made if there is none.
-    pub fn opened(&self, context: &Context) -> Result<Arc<Background>, Stopped> {
+    pub fn opened(&self, context: &Context) -> Result<Arc<Background>, ToolError> {
         let mut open = locked(&self.open);
         // One that is not the user's can have become theirs since: by `gadfly own`.
         if let Some(open) = open.as_ref().filter(|open| foreign(open).is_none()) {
@@ -76,7 +76,7 @@ impl ServerState {
     }
 
     /// The runs of this project, if it has any.
-    pub fn if_any(&self) -> Result<Option<Arc<Background>>, Stopped> {
+    pub fn if_any(&self) -> Result<Option<Arc<Background>>, ToolError> {
         let context = self.context();
         if locked(&self.open).is_none()
             && let Err(why) = context.existing()
@@ -90,12 +90,12 @@ impl ServerState {
     }
 
     /// As [`ServerState::if_any`], for what needs a run.
-    pub fn existing(&self) -> Result<Arc<Background>, Stopped> {
+    pub fn existing(&self) -> Result<Arc<Background>, ToolError> {
         self.if_any()?.ok_or_else(|| refused("there are no runs here yet: begin with start_loop"))
     }
 
     /// The run a client means by an id or its beginning.
-    pub fn run(&self, typed: &str) -> Result<(Arc<Background>, RunId), Stopped> {
+    pub fn run(&self, typed: &str) -> Result<(Arc<Background>, RunId), ToolError> {
         let background = self.existing()?;
         let run =
             background.gadfly().journal().find(typed).map_err(|e| {
@@ -120,12 +120,12 @@ pub fn foreign(background: &Background) -> Option<String> {
 }
 
 /// How a run stands, in a line's worth of facts.
-pub fn summary(background: &Background, run: &RunId) -> Result<Summary, Stopped> {
+pub fn summary(background: &Background, run: &RunId) -> Result<Summary, ToolError> {
     background.gadfly().journal().summary(run).map_err(|e| refused(e.to_string()))
 }
 
 /// Whether an answer lies in the inbox that nobody has read yet: to this turn, or to any.
-pub fn is_answered(background: &Background, run: &RunId, to: Option<&EffectId>) -> Result<bool, Stopped> {
+pub fn is_answered(background: &Background, run: &RunId, to: Option<&EffectId>) -> Result<bool, ToolError> {
     let mail = background.gadfly().journal().mail(run).map_err(|e| refused(e.to_string()))?;
     Ok(mail.iter().any(|(_, mail)| match &mail.what {
         MailKind::Answer { effect, .. } => to.is_none_or(|to| to == effect),
@@ -134,12 +134,12 @@ pub fn is_answered(background: &Background, run: &RunId, to: Option<&EffectId>) 
 }
 
 /// What a run was started with.
-pub fn start(background: &Background, run: &RunId) -> Result<Start, Stopped> {
+pub fn start(background: &Background, run: &RunId) -> Result<Start, ToolError> {
     background.gadfly().journal().start(run).map_err(|e| refused(e.to_string()))
 }
 
 /// Problems of a configuration or a request, as one text.
-pub fn told(problems: &[Problem]) -> Stopped {
+pub fn told(problems: &[Problem]) -> ToolError {
     let wrong = problems.iter().filter(|problem| problem.is_error());
     let mut lines: Vec<String> = wrong.clone().take(MOST_PROBLEMS).map(one).collect();
     let more = wrong.count().saturating_sub(MOST_PROBLEMS);

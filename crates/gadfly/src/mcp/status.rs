@@ -10,9 +10,9 @@ use gadfly_project::config::HOST;
 use rmcp::schemars::{self, JsonSchema};
 use serde::Serialize;
 
-use super::asking::Open;
+use super::asking::OpenQuestion;
 use super::render;
-use super::reply::{Stopped, ToolReply, refused};
+use super::reply::{ToolError, ToolReply, refused};
 use super::state;
 use crate::background::Background;
 use crate::output::brief;
@@ -70,7 +70,7 @@ pub struct RunStatus {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub foreign: Option<String>,
     /// What the worker has to address; numbers stay the same for the whole loop.
-    pub to_fix: Vec<Point>,
+    pub to_fix: Vec<OpenPoint>,
     /// Remarks that do not block.
     pub notes: Vec<String>,
     /// Why there is no verdict, where something went wrong.
@@ -78,11 +78,11 @@ pub struct RunStatus {
     pub because: Option<String>,
     pub spent_usd: f64,
     pub calls: u32,
-    pub next: Next,
+    pub next: NextStep,
 }
 
 #[derive(Debug, Serialize, JsonSchema)]
-pub struct Point {
+pub struct OpenPoint {
     pub number: u32,
     pub text: String,
     /// The round that first raised it.
@@ -91,8 +91,8 @@ pub struct Point {
 
 /// What is wanted next.
 #[derive(Debug, Serialize, JsonSchema)]
-pub struct Next {
-    pub what: Wanted,
+pub struct NextStep {
+    pub what: WantedNext,
     /// Which tool, and how.
     pub how: String,
     /// What a draft has to be, as the loop briefs its worker.
@@ -101,12 +101,12 @@ pub struct Next {
     /// Where the files are that the worker of an audit changes.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub folder: Option<String>,
-    pub questions: Vec<Open>,
+    pub questions: Vec<OpenQuestion>,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
-pub enum Wanted {
+pub enum WantedNext {
     /// Your draft.
     Draft,
     /// A critic's report, through a review.
@@ -130,7 +130,7 @@ pub struct HostTurn {
 }
 
 /// The host's open turn, with its brief.
-pub fn host_turn(background: &Background, run: &RunId) -> Result<Option<HostTurn>, Stopped> {
+pub fn host_turn(background: &Background, run: &RunId) -> Result<Option<HostTurn>, ToolError> {
     let summary = state::summary(background, run)?;
     let Some(effect) = summary.waiting_for.filter(|_| !summary.ended) else { return Ok(None) };
     let asked =
@@ -139,7 +139,7 @@ pub fn host_turn(background: &Background, run: &RunId) -> Result<Option<HostTurn
 }
 
 /// How the run stands at one moment.
-pub fn of(background: &Background, run: &RunId) -> Result<ToolReply, Stopped> {
+pub fn of(background: &Background, run: &RunId) -> Result<ToolReply, ToolError> {
     let mut looks = 0;
     loop {
         let state = background.gadfly().journal().state(run).map_err(|e| refused(e.to_string()))?;
@@ -154,7 +154,7 @@ pub fn of(background: &Background, run: &RunId) -> Result<ToolReply, Stopped> {
     }
 }
 
-fn said(state: &RunState, background: &Background, run: &RunId) -> Result<ToolReply, Stopped> {
+fn said(state: &RunState, background: &Background, run: &RunId) -> Result<ToolReply, ToolError> {
     let summary = &state.summary;
     let round = state.last_judged();
     let open = round.map(|round| round.open.as_slice()).unwrap_or_default();
@@ -188,7 +188,7 @@ fn said(state: &RunState, background: &Background, run: &RunId) -> Result<ToolRe
         not_independent,
         foreign: state::foreign(background),
         to_fix: to_fix
-            .map(|item| Point { number: item.number, text: item.text.clone(), since_round: item.since })
+            .map(|item| OpenPoint { number: item.number, text: item.text.clone(), since_round: item.since })
             .collect(),
         notes: round.map(|round| round.notes.iter().take(MOST_NOTES).cloned().collect()).unwrap_or_default(),
         because: because(state, background, run),
@@ -218,9 +218,9 @@ fn because(state: &RunState, background: &Background, run: &RunId) -> Option<Str
     outcome.or_else(|| background.reason(run).filter(|_| !state.summary.ended))
 }
 
-fn next(state: &RunState, background: &Background, run: &RunId) -> Result<Next, Stopped> {
+fn next(state: &RunState, background: &Background, run: &RunId) -> Result<NextStep, ToolError> {
     let summary = &state.summary;
-    let bare = |what, how: String| Next { what, how, brief: None, folder: None, questions: Vec::new() };
+    let bare = |what, how: String| NextStep { what, how, brief: None, folder: None, questions: Vec::new() };
     if summary.ended {
         let how = match state.outcome {
             Some(Outcome::Approved { .. }) if render::is_own_round(state.last_judged()) => {
@@ -235,33 +235,36 @@ fn next(state: &RunState, background: &Background, run: &RunId) -> Result<Next, 
             }
             _ => "Nothing: the run is over.",
         };
-        return Ok(bare(Wanted::Nothing, how.to_owned()));
+        return Ok(bare(WantedNext::Nothing, how.to_owned()));
     }
     let gadfly = background.gadfly();
     if state::is_answered(background, run, summary.waiting_for.as_ref())? {
         let how = "What was handed in is about to be taken up: call get_verdict, which waits.";
-        return Ok(bare(Wanted::Patience, how.to_owned()));
+        return Ok(bare(WantedNext::Patience, how.to_owned()));
     }
     // Until it is parked its folder may still be laid out.
     if summary.waiting_for.is_some() && background.is_driven_here(run) {
-        return Ok(bare(Wanted::Patience, "It is about to wait for somebody: call get_verdict.".to_owned()));
+        return Ok(bare(
+            WantedNext::Patience,
+            "It is about to wait for somebody: call get_verdict.".to_owned(),
+        ));
     }
-    let questions: Vec<Open> =
-        state.open_questions().map(|asked| Open::new(run, &asked.effect, &asked.question)).collect();
+    let questions: Vec<OpenQuestion> =
+        state.open_questions().map(|asked| OpenQuestion::new(run, &asked.effect, &asked.question)).collect();
     if let Some(turn) = host_turn(background, run)? {
         return Ok(for_host(background, run, &turn, questions));
     }
     if !questions.is_empty() {
         let how = "Put this to the user, in these words, and give their decision to answer_question. Do not decide it \
                    yourself: the record says who answered.";
-        return Ok(Next { questions, ..bare(Wanted::Answer, how.to_owned()) });
+        return Ok(NextStep { questions, ..bare(WantedNext::Answer, how.to_owned()) });
     }
     if summary.waiting_for.is_some() {
         let how = format!("A person is asked as part of this loop: gadfly answer {run}, in a terminal.");
-        return Ok(bare(Wanted::Person, how));
+        return Ok(bare(WantedNext::Person, how));
     }
     if gadfly.is_driven(run) {
-        return Ok(bare(Wanted::Patience, "It is at work: call get_verdict, which waits.".to_owned()));
+        return Ok(bare(WantedNext::Patience, "It is at work: call get_verdict, which waits.".to_owned()));
     }
     let how = match state.outcome.as_ref() {
         None => "It was interrupted: get_verdict or resume_run goes on where it stopped. Nothing is lost.",
@@ -275,11 +278,11 @@ fn next(state: &RunState, background: &Background, run: &RunId) -> Result<Next, 
         }
         Some(_) => "resume_run goes on, once the reason is gone.",
     };
-    Ok(bare(Wanted::Resume, how.to_owned()))
+    Ok(bare(WantedNext::Resume, how.to_owned()))
 }
 
 /// What the host itself is asked for.
-fn for_host(background: &Background, run: &RunId, turn: &HostTurn, questions: Vec<Open>) -> Next {
+fn for_host(background: &Background, run: &RunId, turn: &HostTurn, questions: Vec<OpenQuestion>) -> NextStep {
     let folder = background.gadfly().folder_at(run, &turn.effect.node).filter(|_| turn.turn.tree.is_some());
     let folder = folder.map(|folder| folder.to_string_lossy().into_owned());
     let brief = (turn.brief.len() <= LONGEST_BRIEF).then(|| turn.brief.clone());
@@ -287,25 +290,25 @@ fn for_host(background: &Background, run: &RunId, turn: &HostTurn, questions: Ve
         Role::Critic => {
             let how = "A review is wanted: open_review gives the brief and a single-use token; a fresh sub-agent of \
                        yours that did not do the work judges, and submit_report takes its report.";
-            (Wanted::Report, how.to_owned())
+            (WantedNext::Report, how.to_owned())
         }
         _ if folder.is_some() => {
             let how = "Change the files in `folder` as the brief says, then submit_draft with a short account of what \
                        you changed.";
-            (Wanted::Draft, how.to_owned())
+            (WantedNext::Draft, how.to_owned())
         }
         _ => (
-            Wanted::Draft,
+            WantedNext::Draft,
             format!(
                 "Do what the brief says, then submit_draft {{run: \"{run}\", draft: …}} with the whole draft."
             ),
         ),
     };
-    let brief = brief.filter(|_| what == Wanted::Draft);
-    Next { what, how, brief, folder, questions }
+    let brief = brief.filter(|_| what == WantedNext::Draft);
+    NextStep { what, how, brief, folder, questions }
 }
 
 /// Every open question of a run.
-pub fn questions(background: &Background, run: &RunId) -> Result<Vec<(EffectId, Question)>, Stopped> {
+pub fn questions(background: &Background, run: &RunId) -> Result<Vec<(EffectId, Question)>, ToolError> {
     background.gadfly().open_questions(run).map_err(|e| refused(e.to_string()))
 }

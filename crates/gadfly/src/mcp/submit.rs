@@ -5,14 +5,14 @@ use gadfly_engine::EffectId;
 use gadfly_journal::{PostError, RunId};
 use gadfly_runtime::service::AnswerError;
 
-use super::reply::{Stopped, refused};
+use super::reply::{ToolError, refused};
 use crate::background::Background;
 
 /// A draft or a report takes no more than one entry of the inbox does.
 const LONGEST: usize = 16 << 20;
 
 /// Refuses what the inbox would not take, before anything is begun for it.
-pub fn fits(what: &str, text: &str) -> Result<(), Stopped> {
+pub fn fits(what: &str, text: &str) -> Result<(), ToolError> {
     if text.len() <= LONGEST {
         return Ok(());
     }
@@ -26,8 +26,8 @@ pub fn post(
     effect: &EffectId,
     text: String,
     by: &str,
-    late: impl FnOnce() -> Stopped,
-) -> Result<(), Stopped> {
+    late: impl FnOnce() -> ToolError,
+) -> Result<(), ToolError> {
     match background.gadfly().answer_first(run, effect, text, by) {
         Ok(_) => Ok(()),
         Err(AnswerError::Post(PostError::Answered { .. } | PostError::Ended { .. })) => Err(late()),

@@ -7,12 +7,12 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 use super::arguments::{
-    AnswerQuestion, ListFindings, ListQuestions, ListRuns, OneRun, ResumeRun, RunAndWait, StartLoop,
+    AnswerQuestion, ListFindings, ListQuestions, ListRuns, ResumeRun, RunAndWait, RunArgument, StartLoop,
     SubmitDraft, SubmitReport,
 };
 use super::client::Client;
 use super::findings::{self, Findings, Questions, Runs};
-use super::reply::{Stopped, ToolReply, refused, schema};
+use super::reply::{ToolError, ToolReply, refused, schema};
 use super::state::ServerState;
 use super::status::RunStatus;
 use super::{reviewing, starting, working};
@@ -64,7 +64,7 @@ pub fn all() -> Vec<Tool> {
         )
         .with_raw_output_schema(schema::<Findings>().into())
         .with_annotations(reads()),
-        tool::<OneRun>(
+        tool::<RunArgument>(
             "open_review",
             "For a run whose critic is `host`: the brief for the critic and a single-use token. Have a fresh sub-agent \
              judge that did not do the work, then submit_report.",
@@ -88,7 +88,7 @@ pub fn all() -> Vec<Tool> {
         )
         .with_raw_output_schema(schema::<RunStatus>().into())
         .with_annotations(acts()),
-        tool::<OneRun>("read_run", "One run in full: how it stands, its findings, what it cost, as a readable report.")
+        tool::<RunArgument>("read_run", "One run in full: how it stands, its findings, what it cost, as a readable report.")
             .with_raw_output_schema(schema::<RunStatus>().into())
             .with_annotations(reads()),
         tool::<ListRuns>("list_runs", "The runs of this project, newest first.")
@@ -101,8 +101,8 @@ pub fn all() -> Vec<Tool> {
         )
         .with_raw_output_schema(schema::<RunStatus>().into())
         .with_annotations(acts()),
-        tool::<OneRun>("pause_run", "Pause a run once its current calls finish.").with_annotations(acts()),
-        tool::<OneRun>("cancel_run", "End a run for good, without a verdict.")
+        tool::<RunArgument>("pause_run", "Pause a run once its current calls finish.").with_annotations(acts()),
+        tool::<RunArgument>("cancel_run", "End a run for good, without a verdict.")
             .with_annotations(ToolAnnotations::new().read_only(false).destructive(true).open_world(false)),
     ]
 }
@@ -117,7 +117,7 @@ pub async fn call(
     client: &Client,
     name: &str,
     args: JsonObject,
-) -> Option<Result<ToolReply, Stopped>> {
+) -> Option<Result<ToolReply, ToolError>> {
     Some(match name {
         "start_loop" => match read(args) {
             Ok(args) => Box::pin(starting::start_loop(server, client, args)).await,
@@ -152,18 +152,18 @@ pub async fn call(
             Err(why) => Err(why),
         },
         "list_findings" => read(args).and_then(|args: ListFindings| findings::list_findings(server, &args)),
-        "open_review" => read(args).and_then(|args: OneRun| reviewing::open_review(server, &args)),
+        "open_review" => read(args).and_then(|args: RunArgument| reviewing::open_review(server, &args)),
         "list_questions" => {
             read(args).and_then(|args: ListQuestions| findings::list_questions(server, &args))
         }
-        "read_run" => read(args).and_then(|args: OneRun| working::read_run(server, &args)),
+        "read_run" => read(args).and_then(|args: RunArgument| working::read_run(server, &args)),
         "list_runs" => read(args).and_then(|args: ListRuns| findings::list_runs(server, args)),
         _ => return None,
     })
 }
 
 /// Arguments as the tool takes them; what is wrong with them is for the model to mend.
-fn read<T: DeserializeOwned>(args: JsonObject) -> Result<T, Stopped> {
+fn read<T: DeserializeOwned>(args: JsonObject) -> Result<T, ToolError> {
     serde_json::from_value(Value::Object(args)).map_err(|e| {
         let what = crate::output::safe::line(&e.to_string(), 300);
         refused(format!("the arguments are not as this tool takes them: {what}"))

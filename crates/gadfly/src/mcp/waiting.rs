@@ -9,7 +9,7 @@ use tokio::time::Instant;
 
 use super::asking;
 use super::client::Client;
-use super::reply::{Stopped, ToolReply, refused};
+use super::reply::{ToolError, ToolReply, refused};
 use super::state::{self, ServerState};
 use super::{render, status};
 use crate::background::Background;
@@ -30,7 +30,7 @@ pub async fn follow(
     client: &Client,
     run: &RunId,
     at_most: Duration,
-) -> Result<ToolReply, Stopped> {
+) -> Result<ToolReply, ToolError> {
     let until = Instant::now() + at_most;
     for _ in 0..MOST_QUESTIONS {
         if !rest(server, background, client, run, until).await? {
@@ -57,7 +57,7 @@ async fn rest(
     client: &Client,
     run: &RunId,
     until: Instant,
-) -> Result<bool, Stopped> {
+) -> Result<bool, ToolError> {
     let (mut told, mut failures) = (None, 0);
     let mut next_word = Instant::now();
     loop {
@@ -75,7 +75,7 @@ async fn rest(
             (true, false) if now.waiting_for.is_some() => return Ok(true),
             (false, true) => match take_up(server, background, client, run, Raise::default()).await {
                 // Another process may have had it for a moment: then the next look tells.
-                Err(Stopped::Refused(_)) if failures < MOST_FAILURES => failures += 1,
+                Err(ToolError::Refused(_)) if failures < MOST_FAILURES => failures += 1,
                 taken => taken?,
             },
             (true, _) => {}
@@ -105,7 +105,7 @@ pub async fn take_up(
     client: &Client,
     run: &RunId,
     raise: Raise,
-) -> Result<(), Stopped> {
+) -> Result<(), ToolError> {
     agreed(server, background, client, run, Some(run)).await?;
     let taken = background.resume(&server.context(), run, raise).await;
     let Err(why) = taken else { return Ok(()) };
@@ -124,7 +124,7 @@ pub async fn agreed(
     client: &Client,
     run: &RunId,
     goes_on: Option<&RunId>,
-) -> Result<(), Stopped> {
+) -> Result<(), ToolError> {
     let context = server.context();
     let terms = terms::of_resume(&context, background.gadfly(), run).map_err(refused)?;
     asking::agree(server, &context, client, &terms, goes_on).await
@@ -136,7 +136,7 @@ pub async fn take_up_interrupted(
     background: &std::sync::Arc<Background>,
     client: &Client,
     run: &RunId,
-) -> Result<(), Stopped> {
+) -> Result<(), ToolError> {
     let state = state::summary(background, run)?.state;
     if state == summary::INTERRUPTED {
         // A client that calls again has to come here again: only following it would not take it up.

@@ -10,10 +10,10 @@ use gadfly_runtime::service::{Controlled, Raise};
 use serde_json::json;
 
 use super::approval::Beyond;
-use super::arguments::{AnswerQuestion, OneRun, ResumeRun, RunAndWait, SubmitDraft, wait};
-use super::asking::{self, Open};
+use super::arguments::{AnswerQuestion, ResumeRun, RunAndWait, RunArgument, SubmitDraft, wait};
+use super::asking::{self, OpenQuestion};
 use super::client::Client;
-use super::reply::{Stopped, ToolReply, refused};
+use super::reply::{ToolError, ToolReply, refused};
 use super::state::{self, ServerState};
 use super::status::{self, HostTurn};
 use super::submit;
@@ -24,7 +24,7 @@ pub async fn submit_draft(
     server: &ServerState,
     client: &Client,
     args: SubmitDraft,
-) -> Result<ToolReply, Stopped> {
+) -> Result<ToolReply, ToolError> {
     let (background, run) = server.run(&args.run)?;
     post_draft(&background, client, &run, args.draft)?;
     follow(server, &background, client, &run, wait(args.wait_seconds)).await
@@ -36,7 +36,7 @@ pub fn post_draft(
     client: &Client,
     run: &RunId,
     draft: String,
-) -> Result<(), Stopped> {
+) -> Result<(), ToolError> {
     submit::fits("draft", &draft)?;
     if draft.trim().is_empty() {
         return Err(refused("the draft is empty: submit the whole text"));
@@ -51,11 +51,11 @@ pub fn post_draft(
 }
 
 /// The turn of the host's that waits for a draft.
-fn draft_turn(background: &Background, run: &RunId) -> Result<Option<HostTurn>, Stopped> {
+fn draft_turn(background: &Background, run: &RunId) -> Result<Option<HostTurn>, ToolError> {
     Ok(status::host_turn(background, run)?.filter(|turn| turn.turn.role != Role::Critic))
 }
 
-fn no_draft_wanted(background: &Background, run: &RunId) -> Result<Stopped, Stopped> {
+fn no_draft_wanted(background: &Background, run: &RunId) -> Result<ToolError, ToolError> {
     let now = state::summary(background, run)?;
     let why = if now.ended {
         format!("run `{run}` is over ({}): it takes no more drafts. start_loop begins another", now.state)
@@ -72,18 +72,18 @@ pub async fn get_verdict(
     server: &ServerState,
     client: &Client,
     args: RunAndWait,
-) -> Result<ToolReply, Stopped> {
+) -> Result<ToolReply, ToolError> {
     let (background, run) = server.run(&args.run)?;
     take_up_interrupted(server, &background, client, &run).await?;
     follow(server, &background, client, &run, wait(args.wait_seconds)).await
 }
 
-pub fn read_run(server: &ServerState, args: &OneRun) -> Result<ToolReply, Stopped> {
+pub fn read_run(server: &ServerState, args: &RunArgument) -> Result<ToolReply, ToolError> {
     let (background, run) = server.run(&args.run)?;
     let said = status::of(&background, &run)?;
     let state = background.gadfly().journal().state(&run).map_err(|e| refused(e.to_string()))?;
     let report =
-        crate::report::render(crate::report::Format::Markdown, &state, &background.gadfly().root().dir);
+        crate::report::render(crate::report::ReportFormat::Markdown, &state, &background.gadfly().root().dir);
     Ok(ToolReply { text: format!("{}\n\n{report}", said.text), value: said.value })
 }
 
@@ -91,7 +91,7 @@ pub async fn answer_question(
     server: &ServerState,
     client: &Client,
     args: AnswerQuestion,
-) -> Result<ToolReply, Stopped> {
+) -> Result<ToolReply, ToolError> {
     let (background, run) = server.run(&args.run)?;
     let open = status::questions(&background, &run)?;
     let named = match args.effect.as_deref() {
@@ -120,7 +120,7 @@ pub async fn answer_question(
         (args.answer, client.by())
     };
     let answered = background.gadfly().answer_first(&run, effect, answer, &by);
-    answered.map_err(|e| refused(format!("{e}\n{}", Open::new(&run, effect, question).text())))?;
+    answered.map_err(|e| refused(format!("{e}\n{}", OpenQuestion::new(&run, effect, question).text())))?;
     follow(server, &background, client, &run, wait(args.wait_seconds)).await
 }
 
@@ -128,7 +128,7 @@ pub async fn resume_run(
     server: &ServerState,
     client: &Client,
     args: ResumeRun,
-) -> Result<ToolReply, Stopped> {
+) -> Result<ToolReply, ToolError> {
     let (background, run) = server.run(&args.run)?;
     let now = state::summary(&background, &run)?;
     if now.ended {
@@ -148,9 +148,9 @@ pub async fn resume_run(
 pub async fn control(
     server: &ServerState,
     client: &Client,
-    args: OneRun,
+    args: RunArgument,
     what: Control,
-) -> Result<ToolReply, Stopped> {
+) -> Result<ToolReply, ToolError> {
     let (background, run) = server.run(&args.run)?;
     let done =
         background.gadfly().control(&run, what, &client.by()).await.map_err(|e| refused(e.to_string()))?;
@@ -166,6 +166,6 @@ pub async fn control(
 }
 
 /// A sum a model named.
-pub fn usd(amount: f64) -> Result<Money, Stopped> {
+pub fn usd(amount: f64) -> Result<Money, ToolError> {
     Money::of_usd(amount).ok_or_else(|| refused("budget_usd has to be an amount of dollars, like 0.50"))
 }

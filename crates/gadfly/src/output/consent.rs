@@ -5,7 +5,7 @@ use std::path::Path;
 use gadfly_engine::masked::masked;
 use gadfly_engine::{Limits, Money};
 use gadfly_project::trust::{AtRisk, Group, TrustEntry, What};
-use gadfly_runtime::consent::{Consent, PipelineTerms, Recipient, Terms};
+use gadfly_runtime::consent::{Consent, GoalTerms, PipelineTerms, Recipient};
 use gadfly_runtime::sandbox::Enforcement;
 
 use super::safe;
@@ -122,7 +122,7 @@ fn held(by: &Enforcement) -> String {
 }
 
 /// What a goal's worker is set to, and held to.
-fn terms(goal: &Terms) -> [String; 3] {
+fn terms(goal: &GoalTerms) -> [String; 3] {
     let watched = goal
         .interval
         .map_or_else(|| "by nobody".to_owned(), |steps| format!("every {}", counted(steps as usize, "step")));
@@ -134,7 +134,7 @@ fn terms(goal: &Terms) -> [String; 3] {
 }
 
 /// Where a worker that edits files works, and where its work goes.
-fn place(project: &str, goal: Option<&Terms>) -> String {
+fn place(project: &str, goal: Option<&GoalTerms>) -> String {
     let project = safe::line(project, 400);
     match goal {
         Some(goal) if goal.in_place => {
@@ -227,12 +227,12 @@ impl<'e> Common<'e> {
 }
 
 /// One line of the list: an entry, or all that have something in common.
-struct Line<'e> {
+struct ConsentLine<'e> {
     common: Option<Common<'e>>,
     entries: Vec<&'e TrustEntry>,
 }
 
-impl Line<'_> {
+impl ConsentLine<'_> {
     fn told(&self) -> String {
         match (self.common, self.entries.as_slice()) {
             (Some(Common::Folder(what, folder)), [_, _, ..]) => return self.of_folder(what, folder),
@@ -279,15 +279,15 @@ impl Line<'_> {
 }
 
 fn in_lines<'e>(entries: impl Iterator<Item = &'e TrustEntry>) -> Vec<String> {
-    let mut lines: Vec<Line<'_>> = Vec::new();
+    let mut lines: Vec<ConsentLine<'_>> = Vec::new();
     for entry in entries {
         let common = Common::of(entry);
         match lines.iter_mut().find(|line| common.is_some() && line.common == common) {
             Some(line) => line.entries.push(entry),
-            None => lines.push(Line { common, entries: vec![entry] }),
+            None => lines.push(ConsentLine { common, entries: vec![entry] }),
         }
     }
-    lines.iter().map(Line::told).collect()
+    lines.iter().map(ConsentLine::told).collect()
 }
 
 #[cfg(test)]

@@ -52,13 +52,13 @@ pub fn of_record(run: &RunId, record: &Record) -> Vec<String> {
 /// The last line. `draft` is the approved text, where it was not written to a file.
 /// What a run leaves to whoever called it.
 #[derive(Clone, Copy, Default)]
-pub struct Left<'a> {
+pub struct FinalLine<'a> {
     pub draft: Option<&'a str>,
     /// The last report's envelope, JSON.
     pub envelope: Option<&'a str>,
 }
 
-pub fn of_outcome(run: &RunId, outcome: Option<&Outcome>, result: Left<'_>, code: Code) -> String {
+pub fn of_outcome(run: &RunId, outcome: Option<&Outcome>, result: FinalLine<'_>, code: Code) -> String {
     let label = outcome.map_or_else(|| "interrupted".to_owned(), Outcome::label);
     let mut line = json!({ "run": run, "outcome": label, "detail": outcome, "exit": code.0 });
     if let Some(fields) = line.as_object_mut() {

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use gadfly_engine::pipeline::GateReport;
-use gadfly_runtime::project_status::{CommandRan, Proof, ProofSource};
+use gadfly_runtime::project_status::{CommandRan, ProofSource, VerdictProof};
 use owo_colors::OwoColorize as _;
 
 use super::safe;
@@ -14,7 +14,7 @@ const IN_ORDER: u32 = 80;
 const SAID: usize = 20;
 
 /// Where each verdict is from, by agent.
-type Proofs = BTreeMap<String, Proof>;
+type Proofs = BTreeMap<String, VerdictProof>;
 
 pub fn report(report: &GateReport, ran: &[CommandRan], proofs: &Proofs) -> Vec<String> {
     let mut lines = table(report);
@@ -63,7 +63,10 @@ pub fn report(report: &GateReport, ran: &[CommandRan], proofs: &Proofs) -> Vec<S
 }
 
 /// Who gave the scores that count.
-fn judged<'r>(report: &'r GateReport, proofs: &'r Proofs) -> impl Iterator<Item = (&'r str, &'r Proof)> {
+fn judged<'r>(
+    report: &'r GateReport,
+    proofs: &'r Proofs,
+) -> impl Iterator<Item = (&'r str, &'r VerdictProof)> {
     let rows = report.aggregate.components.iter().flat_map(|component| &component.rows);
     let scored = rows.filter(|row| row.score.is_some()).map(|row| row.agent.as_str());
     scored.filter_map(|agent| Some((agent, proofs.get(agent)?)))
@@ -71,7 +74,7 @@ fn judged<'r>(report: &'r GateReport, proofs: &'r Proofs) -> impl Iterator<Item 
 
 /// The same, for programs.
 pub fn judged_json(report: &GateReport, proofs: &Proofs) -> Vec<serde_json::Value> {
-    let json = |(agent, proof): (&str, &Proof)| {
+    let json = |(agent, proof): (&str, &VerdictProof)| {
         let (from, signed_by) = match &proof.source {
             ProofSource::Journal => ("journal", None),
             ProofSource::Receipt { signed_by, .. } => ("receipt", signed_by.as_ref()),

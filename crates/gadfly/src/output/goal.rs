@@ -2,7 +2,7 @@
 //! verified is called so.
 
 use gadfly_engine::event::EventKind;
-use gadfly_engine::goal::Found;
+use gadfly_engine::goal::CriterionTrial;
 use gadfly_engine::{Outcome, Waiting};
 use gadfly_journal::RunState;
 use gadfly_journal::state::{GoalState, Share};
@@ -179,7 +179,8 @@ pub fn gave_up(goal: &GoalState) -> Option<(&str, &str)> {
 
 /// The criterion held before anything was done, and nothing was.
 pub fn met_already(goal: &GoalState) -> bool {
-    let is_met = |what: &EventKind| matches!(what, EventKind::CriterionTried { found: Found::Met, .. });
+    let is_met =
+        |what: &EventKind| matches!(what, EventKind::CriterionTried { found: CriterionTrial::Met, .. });
     goal.used.turns == 0 && last(goal, is_met).is_some()
 }
 

@@ -6,7 +6,7 @@ use gadfly_engine::finding::{ENGINE, FindingStatus, Severity};
 use gadfly_engine::question::Question;
 use gadfly_engine::review::{CriterionVerdict, Review, Score, Verdict};
 use gadfly_engine::tree::Verified;
-use gadfly_journal::state::Moved;
+use gadfly_journal::state::FindingCounts;
 use owo_colors::OwoColorize as _;
 
 use super::table::counted;
@@ -21,8 +21,8 @@ const MOST_LINES: usize = 200;
 const TAIL_LINES: usize = 12;
 
 /// `3 fixed, 1 recurring, 1 new, 0 regressed`.
-pub fn moved(moved: &Moved) -> String {
-    let Moved { fixed, recurring, new, regressed, unmatched } = moved;
+pub fn moved(moved: &FindingCounts) -> String {
+    let FindingCounts { fixed, recurring, new, regressed, unmatched } = moved;
     let unsure = if *unmatched > 0 { format!(", {unmatched} unmatched") } else { String::new() };
     format!("{fixed} fixed, {recurring} recurring, {new} new, {regressed} regressed{unsure}")
 }
@@ -158,7 +158,7 @@ pub fn how_to_answer(run: &str, question: &Question) -> String {
 #[cfg(test)]
 mod tests {
     use gadfly_engine::question::{About, Choice};
-    use gadfly_engine::tree::{OneRun, RunEnd};
+    use gadfly_engine::tree::{CommandRun, RunEnd};
 
     use super::*;
 
@@ -192,7 +192,7 @@ mod tests {
     #[test]
     fn a_red_verify_shows_how_it_ended_and_the_last_it_said() {
         let runs =
-            vec![OneRun { end: RunEnd::Code(101), output: gadfly_engine::Digest::of(b""), took_ms: 1 }];
+            vec![CommandRun { end: RunEnd::Code(101), output: gadfly_engine::Digest::of(b""), took_ms: 1 }];
         let verified = Verified { runs, changed: vec!["Cargo.lock".into()], evidence: Vec::new() };
         let output: Vec<String> = (1..=40).map(|n| format!("line {n}")).collect();
         let output = output.join("\n");

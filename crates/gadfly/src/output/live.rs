@@ -14,14 +14,14 @@ const TAIL: usize = 400;
 
 #[derive(Default)]
 pub struct Live {
-    at_work: BTreeMap<EffectId, AtWork>,
+    at_work: BTreeMap<EffectId, ActiveCall>,
     drawn: usize,
     frame: usize,
     /// Lines that stand below those at work.
     panel: Vec<String>,
 }
 
-struct AtWork {
+struct ActiveCall {
     who: String,
     since: Instant,
     words: usize,
@@ -33,7 +33,7 @@ impl Live {
     pub fn begin(&mut self, effect: EffectId, who: String, ago: Duration) {
         let now = Instant::now();
         let since = now.checked_sub(ago).unwrap_or(now);
-        let work = AtWork { who, since, words: 0, tail: String::new() };
+        let work = ActiveCall { who, since, words: 0, tail: String::new() };
         self.at_work.insert(effect, work);
     }
 
@@ -90,7 +90,7 @@ impl Live {
     }
 }
 
-impl AtWork {
+impl ActiveCall {
     fn line(&self, spinner: &str, width: usize) -> String {
         let seconds = self.since.elapsed().as_secs();
         let time = format!("{}:{:02}", seconds / 60, seconds % 60);
@@ -137,8 +137,8 @@ pub(super) const fn cells(c: char) -> usize {
 mod tests {
     use super::*;
 
-    fn at_work(tail: &str) -> AtWork {
-        AtWork { who: "worker writer".into(), since: Instant::now(), words: 2, tail: tail.into() }
+    fn at_work(tail: &str) -> ActiveCall {
+        ActiveCall { who: "worker writer".into(), since: Instant::now(), words: 2, tail: tail.into() }
     }
 
     #[test]

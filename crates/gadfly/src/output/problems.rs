@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use annotate_snippets::{AnnotationKind, Group, Level, Renderer, Snippet};
 use gadfly_engine::masked::{looks_like_key, masked, starred};
-use gadfly_project::{Problem, Severity};
+use gadfly_project::{Problem, ProblemLevel};
 
 use super::{print, safe};
 use crate::exit::{self, Code};
@@ -14,7 +14,7 @@ const LONGEST_LINE: usize = 400;
 
 /// Draws them, and says how many errors there are. `root` is what relative places are relative to.
 pub fn draw(problems: &[Problem], root: &Path) -> usize {
-    let mut sources = Sources { root, last: None };
+    let mut sources = SourceCache { root, last: None };
     for problem in problems {
         print::err(&picture(problem, &mut sources));
     }
@@ -28,12 +28,12 @@ pub fn refuse(problems: &[Problem], root: &Path) -> Code {
 }
 
 /// The text that was pointed into last: most problems are in the same file as the one before.
-struct Sources<'a> {
+struct SourceCache<'a> {
     root: &'a Path,
     last: Option<(PathBuf, Option<String>)>,
 }
 
-impl Sources<'_> {
+impl SourceCache<'_> {
     fn text(&mut self, file: &Path) -> Option<&str> {
         if self.last.as_ref().is_none_or(|(last, _)| last != file) {
             let text = gadfly_project::file::read_text(&self.root.join(file)).ok();
@@ -43,10 +43,10 @@ impl Sources<'_> {
     }
 }
 
-fn picture(problem: &Problem, sources: &mut Sources<'_>) -> String {
+fn picture(problem: &Problem, sources: &mut SourceCache<'_>) -> String {
     let level = match problem.severity {
-        Severity::Error => Level::ERROR,
-        Severity::Warning => Level::WARNING,
+        ProblemLevel::Error => Level::ERROR,
+        ProblemLevel::Warning => Level::WARNING,
     };
     let title = level.primary_title(safe::block(&problem.message));
     let mut group = Group::with_title(title);
@@ -74,7 +74,7 @@ fn picture(problem: &Problem, sources: &mut Sources<'_>) -> String {
 
 /// The first line of the place, and the place within it. Only that line is shown: what is drawn must not
 /// act on the terminal, and escapes would move the caret.
-fn source_line(problem: &Problem, sources: &mut Sources<'_>) -> Option<(String, std::ops::Range<usize>)> {
+fn source_line(problem: &Problem, sources: &mut SourceCache<'_>) -> Option<(String, std::ops::Range<usize>)> {
     let at = problem.at.as_ref()?;
     let text = sources.text(&at.file)?;
     let before = text.get(..at.span.start)?;

@@ -3,7 +3,9 @@
 
 use gadfly_engine::Digest;
 use gadfly_engine::event::EventKind;
-use gadfly_engine::goal::{ARGS, Claimant, Found, GoalStep, Nudge, PREVIEW, Seen, StepEnd, WatchVerdict};
+use gadfly_engine::goal::{
+    ARGS, Claimant, CriterionTrial, GoalStep, Nudge, PREVIEW, StepEnd, WatchVerdict, WholeChangeReview,
+};
 use owo_colors::{OwoColorize as _, Style, XtermColors};
 
 use super::live::{cells, fitting};
@@ -22,13 +24,13 @@ const EMERALD: u8 = 43;
 const NOT_LOOKED: &str = "the critic did not look at the whole change:";
 
 /// One thing said beside the steps.
-pub struct Entry {
+pub struct RailLine {
     head: String,
     style: Style,
     text: String,
 }
 
-impl Entry {
+impl RailLine {
     /// None for what is not said beside the steps. `text` finds a stored text.
     pub fn of(what: &EventKind, text: &dyn Fn(&Digest) -> Option<String>) -> Option<Self> {
         let plain = Style::new();
@@ -54,21 +56,23 @@ impl Entry {
                 entry(&format!("verify:fail ({in_a_row})"), plain.red(), detail)
             }
             EventKind::GoalVerified { detail } => entry("✓ verified:", plain.green().bold(), detail),
-            EventKind::CriterionTried { found: Found::Met, detail } => {
+            EventKind::CriterionTried { found: CriterionTrial::Met, detail } => {
                 entry("✓ met already:", plain.green().bold(), detail)
             }
-            EventKind::CriterionTried { found: Found::Flaky, detail } => {
+            EventKind::CriterionTried { found: CriterionTrial::Flaky, detail } => {
                 entry("? flaky:", plain.yellow(), detail)
             }
-            EventKind::CriterionTried { found: Found::CannotRun, detail } => {
+            EventKind::CriterionTried { found: CriterionTrial::CannotRun, detail } => {
                 // What was refused stands at the end, and is what a person can do something about.
                 let head = "! cannot be checked here as it is:".to_owned();
                 Some(Self { head, style: plain.yellow(), text: safe::line(detail, LONGEST_REFUSAL) })
             }
             EventKind::ChangeLookedAt { seen, reason, .. } => match seen {
-                Seen::NothingWrong => entry("critic:looked at the whole change", plain.green(), reason),
-                Seen::Objection => entry("critic:objects to the change", plain.red(), reason),
-                Seen::NotAll => entry(NOT_LOOKED, plain.red().bold(), reason),
+                WholeChangeReview::NothingWrong => {
+                    entry("critic:looked at the whole change", plain.green(), reason)
+                }
+                WholeChangeReview::Objection => entry("critic:objects to the change", plain.red(), reason),
+                WholeChangeReview::NotAll => entry(NOT_LOOKED, plain.red().bold(), reason),
             },
             EventKind::Waived { findings, reason, by } => {
                 let what = format!("{by} let it stand: {reason} ({})", findings.join("; "));
@@ -193,8 +197,8 @@ fn told(why: Nudge, text: &str) -> String {
 mod tests {
     use super::*;
 
-    fn entry(what: &EventKind) -> Entry {
-        Entry::of(what, &|_| Some("look at\nparser.rs".into())).unwrap()
+    fn entry(what: &EventKind) -> RailLine {
+        RailLine::of(what, &|_| Some("look at\nparser.rs".into())).unwrap()
     }
 
     fn plain(text: &str) -> String {
@@ -253,7 +257,7 @@ mod tests {
         let by = |by: &str| EventKind::Steered { by: by.into(), text };
         assert_eq!(plain(&entry(&by("terminal")).line()), "you: look at parser.rs (steered)");
         assert_eq!(plain(&entry(&by("ann")).line()), "ann: look at parser.rs (steered)");
-        let missing = Entry::of(&nudged, &|_| None).unwrap();
+        let missing = RailLine::of(&nudged, &|_| None).unwrap();
         assert_eq!(plain(&missing.line()), "→ told: step back and try another way");
     }
 }

@@ -14,7 +14,7 @@ use super::view::View;
 const QUEUE: usize = 64;
 
 /// Something to be shown.
-pub enum Shown {
+pub enum ScreenItem {
     Update(Update),
     /// Lines that stay.
     Lines(Vec<String>),
@@ -22,7 +22,7 @@ pub enum Shown {
 }
 
 pub struct Screen {
-    queue: mpsc::Sender<Shown>,
+    queue: mpsc::Sender<ScreenItem>,
     shown: oneshot::Receiver<()>,
     is_live: bool,
 }
@@ -49,7 +49,7 @@ impl Screen {
     }
 
     /// Shows it if there is room; else gives it back.
-    pub fn offer(&self, what: Shown) -> Option<Shown> {
+    pub fn offer(&self, what: ScreenItem) -> Option<ScreenItem> {
         match self.queue.try_send(what) {
             Err(TrySendError::Full(back)) => Some(back),
             Ok(()) | Err(TrySendError::Closed(_)) => None,
@@ -57,17 +57,17 @@ impl Screen {
     }
 
     /// Waits for room.
-    pub async fn room(&self) -> Result<Permit<'_, Shown>, SendError<()>> {
+    pub async fn room(&self) -> Result<Permit<'_, ScreenItem>, SendError<()>> {
         self.queue.reserve().await
     }
 
     /// A line that stays. With a reader that is stuck it is lost.
     pub fn say(&self, line: &str) {
-        let _ = self.offer(Shown::Lines(vec![line.to_owned()]));
+        let _ = self.offer(ScreenItem::Lines(vec![line.to_owned()]));
     }
 
     /// Shows what is left and waits until all of it was taken.
-    pub async fn close(self, rest: impl Iterator<Item = Shown>) {
+    pub async fn close(self, rest: impl Iterator<Item = ScreenItem>) {
         for what in rest {
             let _ = self.queue.send(what).await;
         }
@@ -76,13 +76,13 @@ impl Screen {
     }
 }
 
-fn show(mut view: View, mut waiting: mpsc::Receiver<Shown>) {
+fn show(mut view: View, mut waiting: mpsc::Receiver<ScreenItem>) {
     while let Some(what) = waiting.blocking_recv() {
         match what {
             // A reader that went away does not stop a run.
-            Shown::Update(update) => drop(view.update(&update)),
-            Shown::Lines(lines) => lines.iter().for_each(|line| view.say(line)),
-            Shown::Frame => view.tick(),
+            ScreenItem::Update(update) => drop(view.update(&update)),
+            ScreenItem::Lines(lines) => lines.iter().for_each(|line| view.say(line)),
+            ScreenItem::Frame => view.tick(),
         }
     }
     view.close();

@@ -1,7 +1,7 @@
 //! How agents stand, for people: all of them by what can be done next, or one condition by condition.
 
 use gadfly_engine::pipeline::facts::{AgentReadiness, Explained, Holds, refusal};
-use gadfly_engine::pipeline::{Entry, Need};
+use gadfly_engine::pipeline::{Need, RegistryEntry};
 use gadfly_runtime::project_status::ProjectStatus;
 use owo_colors::OwoColorize as _;
 
@@ -72,7 +72,7 @@ fn stale(status: &ProjectStatus, agent: &str) -> Option<String> {
 }
 
 /// One agent.
-pub fn one(status: &ProjectStatus, entry: &Entry, standing: &AgentReadiness) -> Vec<String> {
+pub fn one(status: &ProjectStatus, entry: &RegistryEntry, standing: &AgentReadiness) -> Vec<String> {
     let (agent, facts) = (entry.agent.as_str(), status.facts());
     let mut lines = vec![format!("{} {}", safe::line(agent, 60).bold(), heading(status, agent, standing))];
     lines.push(format!("  {}", safe::line(&status.at_line(entry.line), LONGEST).dimmed()));

@@ -16,10 +16,10 @@ use gadfly_engine::{
     AgentCard, Class, Digest, Effect, EffectId, EffectKind, Event, NodePath, Observation, Part,
 };
 use gadfly_journal::Record;
-use gadfly_journal::state::Moved;
+use gadfly_journal::state::FindingCounts;
 use owo_colors::OwoColorize as _;
 
-use super::rail::{self, Entry};
+use super::rail::{self, RailLine};
 use super::table::{counted, size};
 use super::{diff, goal, judged, pipeline, safe};
 
@@ -417,7 +417,9 @@ impl Story {
             }
             self.said.push_back((digest, text.chars().take(LONGEST_SAID).collect()));
         }
-        lines.extend(Entry::of(what, &|digest| self.said(digest)).map(|entry| format!("  {}", entry.line())));
+        lines.extend(
+            RailLine::of(what, &|digest| self.said(digest)).map(|entry| format!("  {}", entry.line())),
+        );
     }
 
     fn drafted(
@@ -468,9 +470,9 @@ impl Story {
             lines.push(format!("    {}", judged::fixed(*number, said)));
         }
         let findings = || reviews().flat_map(|(_, r)| &r.findings).filter(|f| f.is_supported());
-        let moved = Moved::of(fixed.len(), findings());
+        let moved = FindingCounts::of(fixed.len(), findings());
         if let Some((round, _)) =
-            reviews().next().filter(|(round, _)| *round > 1 && moved != Moved::default())
+            reviews().next().filter(|(round, _)| *round > 1 && moved != FindingCounts::default())
         {
             lines.push(format!("    round {round}: {}", judged::moved(&moved)));
         }

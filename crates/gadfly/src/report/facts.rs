@@ -20,7 +20,7 @@ const DRAFT: &str = "draft";
 const SPOKEN: usize = 500;
 const MOST_SEEN: usize = 2_000;
 
-pub struct Facts<'a> {
+pub struct ReportFacts<'a> {
     pub state: &'a RunState,
     /// `approved`, `halted(cap)`, `interrupted` …
     pub label: String,
@@ -28,9 +28,9 @@ pub struct Facts<'a> {
     /// The round that was judged last.
     pub round: Option<&'a RoundState>,
     /// What is held against the work now, the worst first.
-    pub findings: Vec<Noted>,
+    pub findings: Vec<NotedFinding>,
     /// What earlier rounds held against it and the last one no longer does.
-    pub fixed: Vec<Noted>,
+    pub fixed: Vec<NotedFinding>,
     /// What the last judgement cites wrongly; it decides nothing.
     pub unsupported: Vec<Finding>,
     /// What is in scope and nobody saw: what, and why.
@@ -40,14 +40,14 @@ pub struct Facts<'a> {
 }
 
 /// A finding with the name that stays the same when lines move.
-pub struct Noted {
+pub struct NotedFinding {
     pub finding: Finding,
     pub fingerprint: String,
     /// It stands in the way of approval.
     pub blocks: bool,
 }
 
-impl<'a> Facts<'a> {
+impl<'a> ReportFacts<'a> {
     pub fn of(state: &'a RunState, root: &Path) -> Self {
         let outcome = state.outcome.as_ref();
         if let Some(view) = &state.pipeline {
@@ -241,11 +241,11 @@ fn fixed(state: &RunState, last: Option<&RoundState>) -> Vec<Finding> {
     gone.into_values().collect()
 }
 
-fn noted(findings: Vec<Finding>, blocks: impl Fn(&Finding) -> bool) -> Vec<Noted> {
+fn noted(findings: Vec<Finding>, blocks: impl Fn(&Finding) -> bool) -> Vec<NotedFinding> {
     let names = identity::fingerprints(&findings);
     let note = |(finding, fingerprint)| {
         let blocks = blocks(&finding);
-        Noted { finding, fingerprint, blocks }
+        NotedFinding { finding, fingerprint, blocks }
     };
     findings.into_iter().zip(names).map(note).collect()
 }

@@ -6,14 +6,14 @@ use gadfly_engine::{Finding, Outcome, Severity};
 use gadfly_journal::state::GoalState;
 use serde_json::{Value, json};
 
-use super::facts::Facts;
+use super::facts::ReportFacts;
 use crate::output::goal;
 
 /// The rule of a goal that is not reached.
 pub const NOT_VERIFIED: &str = "gadfly/goal-not-verified";
 
 /// How a goal stands, for people: `verified`, or why not.
-pub fn standing(facts: &Facts<'_>, pursued: &GoalState) -> String {
+pub fn standing(facts: &ReportFacts<'_>, pursued: &GoalState) -> String {
     if facts.is_approved() {
         return detail(pursued).unwrap_or_else(|| "verified".to_owned());
     }
@@ -46,7 +46,7 @@ fn detail(pursued: &GoalState) -> Option<String> {
 }
 
 /// The one thing held against a goal that is not verified.
-pub fn held_against(facts: &Facts<'_>) -> Option<Finding> {
+pub fn held_against(facts: &ReportFacts<'_>) -> Option<Finding> {
     let pursued = facts.state.goal.as_ref().filter(|_| !facts.is_approved())?;
     let says = format!("Not verified: {}: {}", pursued.criterion, standing(facts, pursued));
     let mut finding = Finding::new(NOT_VERIFIED, Severity::Fail, says, "engine");
@@ -55,7 +55,7 @@ pub fn held_against(facts: &Facts<'_>) -> Option<Finding> {
 }
 
 /// `{criterion, verified, …}`, or null for a run that is no goal.
-pub fn value(facts: &Facts<'_>) -> Value {
+pub fn value(facts: &ReportFacts<'_>) -> Value {
     let Some(pursued) = &facts.state.goal else { return Value::Null };
     let protected: Vec<&String> = pursued
         .rail

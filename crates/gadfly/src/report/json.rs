@@ -4,12 +4,12 @@
 use gadfly_engine::review::{Review, Verdict};
 use serde_json::{Value, json};
 
-use super::facts::{Facts, Noted};
+use super::facts::{NotedFinding, ReportFacts};
 
 /// Raised when a field changes its meaning.
 const SCHEMA: u32 = 1;
 
-pub fn render(facts: &Facts<'_>) -> String {
+pub fn render(facts: &ReportFacts<'_>) -> String {
     let summary = &facts.state.summary;
     let round = facts.round;
     let verdict = round.and_then(|r| r.verdict).map(|verdict| match verdict {
@@ -68,7 +68,7 @@ pub fn render(facts: &Facts<'_>) -> String {
     serde_json::to_string_pretty(&report).unwrap_or_default() + "\n"
 }
 
-fn critic(facts: &Facts<'_>, review: &Review) -> Value {
+fn critic(facts: &ReportFacts<'_>, review: &Review) -> Value {
     let unsupported = review.findings.iter().filter(|f| !f.is_supported()).count();
     json!({
         "critic": review.binding.critic,
@@ -83,7 +83,7 @@ fn critic(facts: &Facts<'_>, review: &Review) -> Value {
     })
 }
 
-fn finding(facts: &Facts<'_>, noted: &Noted) -> Value {
+fn finding(facts: &ReportFacts<'_>, noted: &NotedFinding) -> Value {
     let mut value = serde_json::to_value(&noted.finding).unwrap_or_default();
     if let Some(fields) = value.as_object_mut() {
         fields.insert("fingerprint".into(), noted.fingerprint.clone().into());

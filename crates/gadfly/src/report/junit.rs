@@ -9,7 +9,7 @@ use gadfly_engine::finding::ENGINE;
 use gadfly_engine::review::{Review, Verdict};
 use gadfly_journal::state::{AgentRow, RowStatus};
 
-use super::facts::{Facts, Noted};
+use super::facts::{NotedFinding, ReportFacts};
 use crate::output::safe;
 
 const LONGEST_NAME: usize = 300;
@@ -18,12 +18,12 @@ const LONGEST_BODY: usize = 16_000;
 struct Case {
     group: &'static str,
     name: String,
-    end: End,
+    end: CaseResult,
     /// What is said beside the end.
     body: String,
 }
 
-enum End {
+enum CaseResult {
     Passed,
     Failed(String),
     /// Nobody judged it.
@@ -31,15 +31,15 @@ enum End {
     Skipped(String),
 }
 
-pub fn render(facts: &Facts<'_>) -> String {
+pub fn render(facts: &ReportFacts<'_>) -> String {
     let cases = cases(facts);
-    let count = |wanted: fn(&End) -> bool| cases.iter().filter(|case| wanted(&case.end)).count();
+    let count = |wanted: fn(&CaseResult) -> bool| cases.iter().filter(|case| wanted(&case.end)).count();
     let counts = format!(
         "tests=\"{}\" failures=\"{}\" errors=\"{}\" skipped=\"{}\"",
         cases.len(),
-        count(|end| matches!(end, End::Failed(_))),
-        count(|end| matches!(end, End::Error(_))),
-        count(|end| matches!(end, End::Skipped(_))),
+        count(|end| matches!(end, CaseResult::Failed(_))),
+        count(|end| matches!(end, CaseResult::Error(_))),
+        count(|end| matches!(end, CaseResult::Skipped(_))),
     );
     let summary = &facts.state.summary;
     let name = escaped(&format!("gadfly {}: {}", summary.protocol, summary.title), LONGEST_NAME);
@@ -74,11 +74,11 @@ impl Case {
         let _ = write!(out, "    <testcase classname=\"{class}\" name=\"{name}\"");
         let body = escaped_block(&self.body);
         let element = match &self.end {
-            End::Passed if body.is_empty() => return out.push_str("/>\n"),
-            End::Passed => format!("<system-out>{body}</system-out>"),
-            End::Failed(why) => tagged("failure", why, &body),
-            End::Error(why) => tagged("error", why, &body),
-            End::Skipped(why) => format!("<skipped message=\"{}\"/>", escaped(why, LONGEST_NAME)),
+            CaseResult::Passed if body.is_empty() => return out.push_str("/>\n"),
+            CaseResult::Passed => format!("<system-out>{body}</system-out>"),
+            CaseResult::Failed(why) => tagged("failure", why, &body),
+            CaseResult::Error(why) => tagged("error", why, &body),
+            CaseResult::Skipped(why) => format!("<skipped message=\"{}\"/>", escaped(why, LONGEST_NAME)),
         };
         let _ = writeln!(out, ">\n      {element}\n    </testcase>");
     }
@@ -89,13 +89,13 @@ fn tagged(tag: &str, why: &str, body: &str) -> String {
     format!("<{tag} message=\"{why}\" type=\"{tag}\">{body}</{tag}>")
 }
 
-fn cases(facts: &Facts<'_>) -> Vec<Case> {
+fn cases(facts: &ReportFacts<'_>) -> Vec<Case> {
     let mut cases = vec![outcome(facts)];
     cases.extend(goal(facts));
     cases.extend(pairs(facts));
     for ran in facts.verify() {
         let ends: Vec<String> = ran.verified.runs.iter().map(|run| run.end.to_string()).collect();
-        let end = if ran.green { End::Passed } else { End::Failed(ends.join(", ")) };
+        let end = if ran.green { CaseResult::Passed } else { CaseResult::Failed(ends.join(", ")) };
         cases.push(Case { group: "verify", name: ran.command.clone(), end, body: String::new() });
     }
     let mut told = HashSet::new();
@@ -107,17 +107,17 @@ fn cases(facts: &Facts<'_>) -> Vec<Case> {
     }
     rules(facts, &told, &mut cases);
     for (what, because) in &facts.unseen {
-        let end = End::Error(format!("not reviewed: {because}"));
+        let end = CaseResult::Error(format!("not reviewed: {because}"));
         cases.push(Case { group: "coverage", name: what.clone(), end, body: String::new() });
     }
     cases
 }
 
-fn outcome(facts: &Facts<'_>) -> Case {
+fn outcome(facts: &ReportFacts<'_>) -> Case {
     let end = match facts.because() {
-        Some(because) => End::Error(format!("{}: {because}", facts.label)),
-        None if facts.is_approved() => End::Passed,
-        None => End::Failed(facts.label.clone()),
+        Some(because) => CaseResult::Error(format!("{}: {because}", facts.label)),
+        None if facts.is_approved() => CaseResult::Passed,
+        None => CaseResult::Failed(facts.label.clone()),
     };
     let reasons = facts.reasons().into_iter().map(|(critic, reason)| format!("{critic}: {reason}"));
     let body = facts.state.result.iter().cloned().chain(reasons).collect::<Vec<_>>().join("\n");
@@ -126,35 +126,39 @@ fn outcome(facts: &Facts<'_>) -> Case {
 }
 
 /// When a goal is reached, as a case.
-fn goal(facts: &Facts<'_>) -> Option<Case> {
+fn goal(facts: &ReportFacts<'_>) -> Option<Case> {
     let pursued = facts.state.goal.as_ref()?;
     let standing = super::goal::standing(facts, pursued);
     let (name, body) = (pursued.criterion.clone(), standing.clone());
     let end = match facts.because() {
-        None if facts.is_approved() => End::Passed,
-        None => End::Failed(standing),
-        Some(_) => End::Error(standing),
+        None if facts.is_approved() => CaseResult::Passed,
+        None => CaseResult::Failed(standing),
+        Some(_) => CaseResult::Error(standing),
     };
     Some(Case { group: "criteria", name, end, body })
 }
 
 /// Every agent of a pipeline, and its gate.
-fn pairs(facts: &Facts<'_>) -> Vec<Case> {
+fn pairs(facts: &ReportFacts<'_>) -> Vec<Case> {
     let Some(view) = &facts.state.pipeline else { return Vec::new() };
     let case = |row: &AgentRow| {
         let score = row.score.map_or_else(|| "no score".to_owned(), |score| format!("{score}/100"));
         let why = row.because.clone().unwrap_or_else(|| score.clone());
         let end = match row.status {
-            RowStatus::Done => End::Passed,
-            RowStatus::Blocked => End::Failed(why),
-            RowStatus::Working => End::Error("it was not through".to_owned()),
-            RowStatus::Pending => End::Skipped(why),
+            RowStatus::Done => CaseResult::Passed,
+            RowStatus::Blocked => CaseResult::Failed(why),
+            RowStatus::Working => CaseResult::Error("it was not through".to_owned()),
+            RowStatus::Pending => CaseResult::Skipped(why),
         };
         Case { group: "agents", name: row.agent.clone(), end, body: row.open.join("\n") }
     };
     let mut cases: Vec<Case> = view.agents.iter().map(case).collect();
     cases.extend(view.gate.as_ref().map(|report| {
-        let end = if report.is_open() { End::Passed } else { End::Failed(report.blocking.join("; ")) };
+        let end = if report.is_open() {
+            CaseResult::Passed
+        } else {
+            CaseResult::Failed(report.blocking.join("; "))
+        };
         let body = report.aggregate.arithmetic.join("\n");
         Case { group: "gate", name: report.gate.name.clone(), end, body }
     }));
@@ -165,25 +169,25 @@ fn score(review: &Review) -> Option<Case> {
     let score = review.score.as_ref()?;
     let lens = review.binding.lens.as_deref().map(|lens| format!(", {lens}")).unwrap_or_default();
     let why = format!("{}/100, passes at {}", score.value, score.threshold);
-    let end = if score.value >= score.threshold { End::Passed } else { End::Failed(why) };
+    let end = if score.value >= score.threshold { CaseResult::Passed } else { CaseResult::Failed(why) };
     let name = format!("score by {}{lens}", review.binding.critic);
     Some(Case { group: "score", name, end, body: score.arithmetic.join("\n") })
 }
 
-fn criteria(facts: &Facts<'_>, review: &Review, told: &mut HashSet<u32>, cases: &mut Vec<Case>) {
+fn criteria(facts: &ReportFacts<'_>, review: &Review, told: &mut HashSet<u32>, cases: &mut Vec<Case>) {
     for criterion in &review.criteria {
-        let belongs = |n: &&Noted| {
+        let belongs = |n: &&NotedFinding| {
             n.finding.criterion.as_deref() == Some(criterion.id.as_str()) || n.finding.rule == criterion.id
         };
-        let findings: Vec<&Noted> = facts.findings.iter().filter(belongs).collect();
+        let findings: Vec<&NotedFinding> = facts.findings.iter().filter(belongs).collect();
         told.extend(findings.iter().map(|n| n.finding.number));
         let verdict = criterion.verdict.as_str();
         let why = format!("{verdict}: {}", criterion.because);
         let end = match criterion.clean {
-            true if verdict.eq_ignore_ascii_case("DEFER") => End::Skipped(why),
-            true => End::Passed,
-            false if verdict.eq_ignore_ascii_case("unverified") => End::Error(why),
-            false => End::Failed(why),
+            true if verdict.eq_ignore_ascii_case("DEFER") => CaseResult::Skipped(why),
+            true => CaseResult::Passed,
+            false if verdict.eq_ignore_ascii_case("unverified") => CaseResult::Error(why),
+            false => CaseResult::Failed(why),
         };
         let name = format!("{}: {}", criterion.id, criterion.claim);
         cases.push(Case { group: "criteria", name, end, body: bodies(facts, &findings) });
@@ -192,8 +196,8 @@ fn criteria(facts: &Facts<'_>, review: &Review, told: &mut HashSet<u32>, cases: 
 
 /// Findings that belong to no criterion: one case per rubric row, category or engine check; bullets of
 /// `revise` one by one.
-fn rules(facts: &Facts<'_>, told: &HashSet<u32>, cases: &mut Vec<Case>) {
-    let mut by_rule: BTreeMap<(bool, &str), Vec<&Noted>> = BTreeMap::new();
+fn rules(facts: &ReportFacts<'_>, told: &HashSet<u32>, cases: &mut Vec<Case>) {
+    let mut by_rule: BTreeMap<(bool, &str), Vec<&NotedFinding>> = BTreeMap::new();
     for noted in facts.findings.iter().filter(|n| !told.contains(&n.finding.number)) {
         by_rule.entry((noted.finding.by == ENGINE, &noted.finding.rule)).or_default().push(noted);
     }
@@ -206,7 +210,7 @@ fn rules(facts: &Facts<'_>, told: &HashSet<u32>, cases: &mut Vec<Case>) {
                 cases.push(Case {
                     group: "feedback",
                     name,
-                    end: End::Failed(why),
+                    end: CaseResult::Failed(why),
                     body: noted.finding.line(),
                 });
             }
@@ -215,17 +219,21 @@ fn rules(facts: &Facts<'_>, told: &HashSet<u32>, cases: &mut Vec<Case>) {
         let blocking = findings.iter().filter(|n| n.blocks).count();
         let approved = facts.round.and_then(|r| r.verdict) == Some(Verdict::Approved);
         let end = if blocking > 0 && !approved {
-            End::Failed(if blocking == 1 { "1 finding".to_owned() } else { format!("{blocking} findings") })
+            CaseResult::Failed(if blocking == 1 {
+                "1 finding".to_owned()
+            } else {
+                format!("{blocking} findings")
+            })
         } else {
-            End::Passed
+            CaseResult::Passed
         };
         let group = if engine { "checks" } else { "findings" };
         cases.push(Case { group, name: rule.to_owned(), end, body: bodies(facts, &findings) });
     }
 }
 
-fn bodies(facts: &Facts<'_>, findings: &[&Noted]) -> String {
-    let line = |n: &&Noted| {
+fn bodies(facts: &ReportFacts<'_>, findings: &[&NotedFinding]) -> String {
+    let line = |n: &&NotedFinding| {
         let f = &n.finding;
         let place = facts.shown_place(f).map(|place| format!("{place}: ")).unwrap_or_default();
         let fix = if f.fix.trim().is_empty() { String::new() } else { format!(" → {}", f.fix.trim()) };

@@ -6,8 +6,8 @@ use std::fmt::Write as _;
 use gadfly_engine::finding::{FindingStatus, Severity};
 use gadfly_engine::review::{Review, Verdict};
 
-use super::facts::{Facts, Noted};
-use crate::output::rail::Entry;
+use super::facts::{NotedFinding, ReportFacts};
+use crate::output::rail::RailLine;
 use crate::output::table::{cost, counted, tokens};
 use crate::output::{goal as words, safe};
 
@@ -19,7 +19,7 @@ const MOST_OF_A_LIST: usize = 6_000;
 const MOST_CRITICS: usize = 8;
 const LONGEST_CELL: usize = 600;
 
-pub fn render(facts: &Facts<'_>) -> String {
+pub fn render(facts: &ReportFacts<'_>) -> String {
     let mut tail = String::new();
     criteria(facts, &mut tail);
     verify(facts, &mut tail);
@@ -38,7 +38,7 @@ pub fn render(facts: &Facts<'_>) -> String {
     out
 }
 
-fn headline(facts: &Facts<'_>, out: &mut String) {
+fn headline(facts: &ReportFacts<'_>, out: &mut String) {
     let mark = match facts.because() {
         Some(_) => "⚠️",
         None if facts.is_approved() => "✅",
@@ -89,7 +89,7 @@ fn headline(facts: &Facts<'_>, out: &mut String) {
 }
 
 /// What was pursued, how far it came, and what was said beside the steps.
-fn goal(facts: &Facts<'_>, out: &mut String) {
+fn goal(facts: &ReportFacts<'_>, out: &mut String) {
     let Some(pursued) = &facts.state.goal else { return };
     let mark = if facts.is_approved() { "✅" } else { "❌" };
     let standing = super::goal::standing(facts, pursued);
@@ -100,7 +100,7 @@ fn goal(facts: &Facts<'_>, out: &mut String) {
     let said: Vec<String> = pursued
         .rail
         .iter()
-        .filter_map(|entry| Some((entry.after, Entry::of(&entry.what, &|_| None)?)))
+        .filter_map(|entry| Some((entry.after, RailLine::of(&entry.what, &|_| None)?)))
         .map(|(after, entry)| format!("- after step {after}: {}\n", text(&entry.words(), 300)))
         .collect();
     if said.is_empty() {
@@ -112,13 +112,13 @@ fn goal(facts: &Facts<'_>, out: &mut String) {
 }
 
 /// Why critics approve.
-fn reasons(facts: &Facts<'_>, out: &mut String) {
+fn reasons(facts: &ReportFacts<'_>, out: &mut String) {
     for (critic, reason) in facts.reasons().into_iter().take(MOST_CRITICS) {
         let _ = writeln!(out, "\nApproved by {}: {}", text(critic, 60), text(reason, LONGEST_CELL));
     }
 }
 
-fn scores(facts: &Facts<'_>, out: &mut String) {
+fn scores(facts: &ReportFacts<'_>, out: &mut String) {
     let mut room = MOST_OF_A_LIST;
     for review in facts.reviews().iter().take(MOST_CRITICS) {
         let Some(score) = &review.score else { continue };
@@ -135,12 +135,13 @@ fn scores(facts: &Facts<'_>, out: &mut String) {
     }
 }
 
-fn findings(facts: &Facts<'_>, most: usize, out: &mut String) {
+fn findings(facts: &ReportFacts<'_>, most: usize, out: &mut String) {
     // What follows the tables has to fit, too.
     let most = most.saturating_sub(300);
     let mut shown = 0;
     for severity in [Severity::Fail, Severity::Risk, Severity::Nit] {
-        let of: Vec<&Noted> = facts.findings.iter().filter(|n| n.finding.severity == severity).collect();
+        let of: Vec<&NotedFinding> =
+            facts.findings.iter().filter(|n| n.finding.severity == severity).collect();
         let head = format!(
             "\n#### {} ({})\n\n| # | Where | What | Standing |\n|---|---|---|---|\n",
             severity.name(),
@@ -172,7 +173,7 @@ fn findings(facts: &Facts<'_>, most: usize, out: &mut String) {
     }
 }
 
-fn row(facts: &Facts<'_>, noted: &Noted) -> String {
+fn row(facts: &ReportFacts<'_>, noted: &NotedFinding) -> String {
     let f = &noted.finding;
     let place = facts.shown_place(f).map(|place| text(&place, 200)).unwrap_or_default();
     let mut what = format!("**{}** {}", text(&f.rule, 120), text(&f.says, LONGEST_CELL));
@@ -186,7 +187,7 @@ fn row(facts: &Facts<'_>, noted: &Noted) -> String {
     format!("| {number} | {place} | {what} | {standing}{since}, by {by}{lens} |\n")
 }
 
-fn criteria(facts: &Facts<'_>, out: &mut String) {
+fn criteria(facts: &ReportFacts<'_>, out: &mut String) {
     let all: Vec<_> = facts.round.iter().flat_map(|r| r.criteria()).collect();
     if all.is_empty() {
         return;
@@ -203,7 +204,7 @@ fn criteria(facts: &Facts<'_>, out: &mut String) {
     out.push_str("\n</details>\n");
 }
 
-fn verify(facts: &Facts<'_>, out: &mut String) {
+fn verify(facts: &ReportFacts<'_>, out: &mut String) {
     let all = facts.verify();
     if all.is_empty() {
         return;
@@ -217,7 +218,7 @@ fn verify(facts: &Facts<'_>, out: &mut String) {
     list(lines, all.len(), MOST_OF_A_LIST, out);
 }
 
-fn coverage(facts: &Facts<'_>, out: &mut String) {
+fn coverage(facts: &ReportFacts<'_>, out: &mut String) {
     if facts.unseen.is_empty() {
         return;
     }
@@ -226,7 +227,7 @@ fn coverage(facts: &Facts<'_>, out: &mut String) {
     list(lines, facts.unseen.len(), MOST_OF_A_LIST, out);
 }
 
-fn who(facts: &Facts<'_>, out: &mut String) {
+fn who(facts: &ReportFacts<'_>, out: &mut String) {
     let summary = &facts.state.summary;
     let judge = |review: &Review| {
         let critic = &review.binding.critic;

@@ -7,7 +7,7 @@ use gadfly_engine::pipeline::learning::Suggestion;
 use gadfly_journal::state::{AgentRow, PipelineView, RoundState, RowStatus};
 use serde_json::{Value, json};
 
-use super::facts::Facts;
+use super::facts::ReportFacts;
 
 /// More lines of one list are counted.
 const MOST_ROWS: usize = 60;
@@ -23,7 +23,7 @@ pub fn judged<'a>(rounds: &'a [RoundState], view: &PipelineView) -> Vec<(&'a Rou
 }
 
 /// `{project, agents, gate, …}`, or null for a run that is no pipeline.
-pub fn value(facts: &Facts<'_>) -> Value {
+pub fn value(facts: &ReportFacts<'_>) -> Value {
     let Some(view) = &facts.state.pipeline else { return Value::Null };
     json!({
         "project": view.project,

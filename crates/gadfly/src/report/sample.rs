@@ -11,9 +11,9 @@ use gadfly_engine::input::InputKind;
 use gadfly_engine::plan::NodePlan;
 use gadfly_engine::question::{About, Choice, Question};
 use gadfly_engine::review::{
-    Binding, Coverage, CriterionVerdict, Item, Review, Score, Seen, Unseen, Verdict,
+    Binding, Coverage, CoveredFile, CriterionVerdict, Item, Review, Score, Unseen, Verdict,
 };
-use gadfly_engine::tree::{OneRun, RunEnd, Verified};
+use gadfly_engine::tree::{CommandRun, RunEnd, Verified};
 use gadfly_engine::{
     AgentCard, Class, Digest, Effect, EffectKind, Event, Halt, Input, Money, NodePath, Outcome, Plan, Reply,
     Stamp, Start, Step, Usage, Waiting,
@@ -116,7 +116,7 @@ pub fn review(n: u32, verdict: Verdict, findings: Vec<Finding>) -> Review {
         notes: vec![],
         deviations: vec![],
         coverage: Coverage {
-            entries: vec![Seen { path: "src/a b.rs".into(), lines: 40, from: None }],
+            entries: vec![CoveredFile { path: "src/a b.rs".into(), lines: 40, from: None }],
             unseen: vec![],
         },
         prompt: digest(),
@@ -150,7 +150,7 @@ pub fn audit() -> RunState {
     let mut second = review(2, Verdict::Rejected, vec![again, new, wrong]);
     second.fixed = vec![2];
     second.criteria = vec![criterion("SC-1", "Unsatisfied", false), criterion("SC-2", "Satisfied", true)];
-    let run = OneRun { end: RunEnd::Code(0), output: digest(), took_ms: 900 };
+    let run = CommandRun { end: RunEnd::Code(0), output: digest(), took_ms: 900 };
     let verified = Verified { runs: vec![run], changed: vec![], evidence: Vec::new() };
     let ran = EventKind::VerifyRan { round: 2, command: "make test".into(), green: true, verified };
     let open = vec!["no eviction".to_owned()];

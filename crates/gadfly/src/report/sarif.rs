@@ -8,7 +8,7 @@ use gadfly_engine::protocol::audit::routes;
 use gadfly_engine::{Finding, Location, identity};
 use serde_json::{Map, Value, json};
 
-use super::facts::{Facts, lines};
+use super::facts::{ReportFacts, lines};
 use crate::output::safe;
 use crate::output::table::counted;
 
@@ -21,8 +21,8 @@ const LONGEST_MESSAGE: usize = 8000;
 /// Services refuse files with more.
 const MOST_RESULTS: usize = 5000;
 
-pub fn render(facts: &Facts<'_>) -> String {
-    let mut rules = Rules { protocol: facts.state.summary.protocol.clone(), ..Rules::default() };
+pub fn render(facts: &ReportFacts<'_>) -> String {
+    let mut rules = SarifRules { protocol: facts.state.summary.protocol.clone(), ..SarifRules::default() };
     let mut results: Vec<Value> = Vec::new();
     for missing in not_reviewed(facts) {
         let fingerprint = identity::fingerprint(&missing);
@@ -66,7 +66,7 @@ pub fn render(facts: &Facts<'_>) -> String {
 }
 
 /// What stands for everything that nobody judged.
-fn not_reviewed(facts: &Facts<'_>) -> Vec<Finding> {
+fn not_reviewed(facts: &ReportFacts<'_>) -> Vec<Finding> {
     let finding = |says: String| Finding::new(NOT_REVIEWED, Severity::Fail, says, "engine");
     if let Some(finding) = super::goal::held_against(facts) {
         return vec![finding];
@@ -104,8 +104,8 @@ const fn level(severity: Severity) -> &'static str {
 }
 
 fn result(
-    facts: &Facts<'_>,
-    rules: &mut Rules,
+    facts: &ReportFacts<'_>,
+    rules: &mut SarifRules,
     finding: &Finding,
     fingerprint: &str,
     baseline: Option<&str>,
@@ -162,7 +162,7 @@ fn message(text: &str) -> String {
 }
 
 /// Services want a place for every result: without one of its own it is the artifact's.
-fn locations(facts: &Facts<'_>, finding: &Finding) -> Vec<Value> {
+fn locations(facts: &ReportFacts<'_>, finding: &Finding) -> Vec<Value> {
     let other = || facts.spoken_of(finding).or_else(|| facts.some_path());
     let Some(path) = facts.path_of(finding).or_else(other) else { return Vec::new() };
     let mut physical = json!({ "artifactLocation": { "uri": uri(&path) } });
@@ -199,7 +199,7 @@ fn uri(path: &str) -> String {
     out
 }
 
-fn invocation(facts: &Facts<'_>, left_out: usize) -> Value {
+fn invocation(facts: &ReportFacts<'_>, left_out: usize) -> Value {
     let mut notes: Vec<Value> = Vec::new();
     let mut note = |level: &str, text: String| {
         notes.push(json!({ "level": level, "message": { "text": message(&text) } }));
@@ -243,13 +243,13 @@ pub(super) fn time(wall_ms: u64) -> String {
 
 /// The rules that results name, in the order of their first use.
 #[derive(Default)]
-struct Rules {
+struct SarifRules {
     protocol: String,
     list: Vec<Value>,
     known: BTreeMap<String, usize>,
 }
 
-impl Rules {
+impl SarifRules {
     fn of(&mut self, rule: &str) -> (String, usize) {
         let id = safe::line(rule, LONGEST_RULE);
         let id = if id.is_empty() { "unnamed".to_owned() } else { id };

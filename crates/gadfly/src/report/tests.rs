@@ -15,12 +15,12 @@ use super::*;
 
 const SARIF: &str = include_str!("../../tests/data/sarif-2.1.0.schema.json");
 
-fn rendered(format: Format, state: &RunState) -> String {
+fn rendered(format: ReportFormat, state: &RunState) -> String {
     render(format, state, Path::new(ROOT))
 }
 
 fn sarif(state: &RunState) -> Value {
-    serde_json::from_str(&rendered(Format::Sarif, state)).unwrap()
+    serde_json::from_str(&rendered(ReportFormat::Sarif, state)).unwrap()
 }
 
 fn every() -> Vec<(&'static str, RunState)> {
@@ -60,23 +60,23 @@ fn hostile_goal() -> RunState {
 fn a_goal_is_clean_only_if_it_was_verified() {
     let verified = sarif(&sample::goal_verified());
     assert_eq!(verified["runs"][0]["results"].as_array().unwrap().len(), 0);
-    let waits = rendered(Format::Markdown, &sample::goal_stuck());
+    let waits = rendered(ReportFormat::Markdown, &sample::goal_stuck());
     assert!(waits.contains("**Not verified is not clean:** the run waits: question"), "{waits}");
     for state in [sample::goal_gave_up(), sample::goal_stuck(), hostile_goal()] {
         let results = sarif(&state)["runs"][0]["results"].clone();
         assert_eq!(results.as_array().unwrap().len(), 1, "{results}");
         assert_eq!(results[0]["ruleId"], "gadfly/goal-not-verified");
-        let json: Value = serde_json::from_str(&rendered(Format::Json, &state)).unwrap();
+        let json: Value = serde_json::from_str(&rendered(ReportFormat::Json, &state)).unwrap();
         assert_eq!(json["goal"]["verified"], false);
         assert_ne!(json["exit_code"], 0);
     }
-    let json: Value = serde_json::from_str(&rendered(Format::Json, &sample::goal_verified())).unwrap();
+    let json: Value = serde_json::from_str(&rendered(ReportFormat::Json, &sample::goal_verified())).unwrap();
     assert_eq!(
         (&json["goal"]["verified"], &json["goal"]["rail"][0]["what"]["event"]),
         (&true.into(), &"claimed".into())
     );
     assert_eq!(json["goal"]["rail"][0]["after"], 1);
-    let junit = rendered(Format::Junit, &sample::goal_gave_up());
+    let junit = rendered(ReportFormat::Junit, &sample::goal_gave_up());
     assert!(
         junit.contains("classname=\"gadfly.goal.criteria\" name=\"`cargo test` exits with 0\""),
         "{junit}"
@@ -85,7 +85,7 @@ fn a_goal_is_clean_only_if_it_was_verified() {
         junit.contains("<error message=\"the worker gave up: the fixture is missing; learned"),
         "{junit}"
     );
-    let comment = rendered(Format::Markdown, &hostile_goal());
+    let comment = rendered(ReportFormat::Markdown, &hostile_goal());
     assert!(comment.len() < 65_536 && !comment.contains("<script"), "{}", comment.len());
     assert!(!comment.contains("@ann") && !comment.contains("https://"), "{comment}");
 }
@@ -198,14 +198,14 @@ fn what_was_not_reviewed_looks_clean_in_no_format() {
             run["results"][0]["ruleId"], "gadfly/not-reviewed",
             "{name}: an empty list would close alerts"
         );
-        let junit = rendered(Format::Junit, &state);
+        let junit = rendered(ReportFormat::Junit, &state);
         assert!(junit.contains("<error ") && !junit.contains("errors=\"0\""), "{name}: {junit}");
-        let comment = rendered(Format::Markdown, &state);
+        let comment = rendered(ReportFormat::Markdown, &state);
         assert!(
             comment.contains("Not reviewed is not clean") && !comment.contains('✅'),
             "{name}: {comment}"
         );
-        let json: Value = serde_json::from_str(&rendered(Format::Json, &state)).unwrap();
+        let json: Value = serde_json::from_str(&rendered(ReportFormat::Json, &state)).unwrap();
         assert_ne!(json["exit_code"], 0, "{name}");
     }
     let log = sarif(&unverified()).to_string();
@@ -217,13 +217,13 @@ fn what_was_not_reviewed_looks_clean_in_no_format() {
 #[test]
 fn junit_is_green_only_if_the_work_is_approved() {
     for (name, state) in every() {
-        let junit = rendered(Format::Junit, &state);
+        let junit = rendered(ReportFormat::Junit, &state);
         let green = junit.contains("failures=\"0\" errors=\"0\"");
         assert_eq!(green, ["approved", "verified"].contains(&name), "{name}: {junit}");
         let opened = junit.matches("<testcase ").count();
         assert!(junit.contains(&format!("tests=\"{opened}\"")), "{name}");
     }
-    let audit = rendered(Format::Junit, &audit());
+    let audit = rendered(ReportFormat::Junit, &audit());
     for part in [
         "classname=\"gadfly.audit.criteria\" name=\"SC-1: It is bounded\"",
         "<failure message=\"Unsatisfied: src/a b.rs:12\"",
@@ -232,12 +232,12 @@ fn junit_is_green_only_if_the_work_is_approved() {
     ] {
         assert!(audit.contains(part), "{part}\n{audit}");
     }
-    assert!(rendered(Format::Junit, &revise()).contains("name=\"1. State the sample size.\""));
+    assert!(rendered(ReportFormat::Junit, &revise()).contains("name=\"1. State the sample size.\""));
 }
 
 #[test]
 fn xml_holds_no_character_or_markup_from_outside() {
-    let junit = rendered(Format::Junit, &hostile(3));
+    let junit = rendered(ReportFormat::Junit, &hostile(3));
     let forbidden =
         |c: char| (c.is_control() && c != '\n' && c != '\t') || matches!(c, '\u{fffe}' | '\u{ffff}');
     assert!(!junit.contains(forbidden), "XML 1.0 has no such characters");
@@ -251,7 +251,7 @@ fn xml_holds_no_character_or_markup_from_outside() {
 
 #[test]
 fn a_comment_cannot_mention_link_or_break_out() {
-    let comment = rendered(Format::Markdown, &hostile(3));
+    let comment = rendered(ReportFormat::Markdown, &hostile(3));
     for forbidden in
         ["<script", "@ann", "@team", "#12", "https://", "www.evil", "GH-7", "](java", " `code`", "**b**"]
     {
@@ -269,7 +269,7 @@ fn a_comment_cannot_mention_link_or_break_out() {
 #[test]
 fn a_comment_has_an_end_and_says_what_it_leaves_out() {
     for count in [50, 5000] {
-        let comment = rendered(Format::Markdown, &hostile(count));
+        let comment = rendered(ReportFormat::Markdown, &hostile(count));
         assert!(comment.len() < 65_536, "{}", comment.len());
         let said = comment.lines().find_map(|l| l.strip_prefix("and ")?.strip_suffix(" more findings"));
         let left_out: usize = said.unwrap().parse().unwrap();
@@ -282,7 +282,7 @@ fn a_comment_has_an_end_and_says_what_it_leaves_out() {
 
 #[test]
 fn a_comment_reads_well() {
-    insta::assert_snapshot!(rendered(Format::Markdown, &audit()), @r#"
+    insta::assert_snapshot!(rendered(ReportFormat::Markdown, &audit()), @r#"
     ### ❌ Gadfly: halted(cap)
 
     Task: Add a cache · audit · 2 rounds
@@ -318,7 +318,7 @@ fn a_comment_reads_well() {
 
     <sub>Judged by reader (judge-1): rejected · \$0.04, 1500 tokens, 2 calls · run 0123456789</sub>
     "#);
-    insta::assert_snapshot!(rendered(Format::Markdown, &score(false)), @r#"
+    insta::assert_snapshot!(rendered(ReportFormat::Markdown, &score(false)), @r#"
     ### ❌ Gadfly: rejected
 
     Task: Judge the plan · score · 1 round
@@ -347,16 +347,16 @@ fn findings_of_an_earlier_round_are_called_so() {
     let judged = review(1, Verdict::Rejected, vec![finding(1, "style", Severity::Nit, "long")]);
     step(&mut state, vec![round(1), EventKind::Reviewed { round: 1, review: judged }, round(2)], None);
     let said = "no critic judged round 2; findings are of round 1";
-    for format in [Format::Markdown, Format::Sarif] {
+    for format in [ReportFormat::Markdown, ReportFormat::Sarif] {
         assert!(rendered(format, &state).contains(said), "{format:?}");
     }
-    assert!(!rendered(Format::Markdown, &audit()).contains("no critic judged"));
+    assert!(!rendered(ReportFormat::Markdown, &audit()).contains("no critic judged"));
 }
 
 #[test]
 fn json_has_every_field_the_page_promises() {
     for (name, state) in every() {
-        let report: Value = serde_json::from_str(&rendered(Format::Json, &state)).unwrap();
+        let report: Value = serde_json::from_str(&rendered(ReportFormat::Json, &state)).unwrap();
         for key in [
             "schema",
             "run",
@@ -376,7 +376,7 @@ fn json_has_every_field_the_page_promises() {
             assert!(report.get(key).is_some(), "{name}: {key}");
         }
     }
-    let report: Value = serde_json::from_str(&rendered(Format::Json, &audit())).unwrap();
+    let report: Value = serde_json::from_str(&rendered(ReportFormat::Json, &audit())).unwrap();
     assert_eq!(report["critics"][0]["model"], "judge-1");
     assert_eq!(report["critics"][0]["unsupported"], 1);
     assert_eq!(report["findings"][0]["standing"], "recurring");
@@ -407,7 +407,7 @@ fn the_audit_reports_schema_is_one_and_takes_a_report() {
 
 #[test]
 fn a_result_without_a_place_is_put_at_the_file_it_speaks_of() {
-    let seen = |path: &str| gadfly_engine::review::Seen { path: path.into(), lines: 9, from: None };
+    let seen = |path: &str| gadfly_engine::review::CoveredFile { path: path.into(), lines: 9, from: None };
     let mut state = sample::begun("audit", "Add a cache");
     state.summary.out = None;
     let says = "SC-2 is not met: src/cache.rs:3 never evicts";
@@ -431,9 +431,9 @@ fn files_that_git_merged_or_the_user_kept_are_named_as_not_judged_in_the_reports
         kept: vec!["src/k.rs".into()],
     };
     step(&mut state, vec![accepted], None);
-    let markdown = rendered(Format::Markdown, &state);
+    let markdown = rendered(ReportFormat::Markdown, &state);
     assert!(markdown.contains("the merged text was not judged:** src/m.rs"), "{markdown}");
     assert!(markdown.contains("not as judged:** src/k.rs"), "{markdown}");
-    let json: Value = serde_json::from_str(&rendered(Format::Json, &state)).unwrap();
+    let json: Value = serde_json::from_str(&rendered(ReportFormat::Json, &state)).unwrap();
     assert_eq!(json["accepted"]["merged"][0], "src/m.rs");
 }

@@ -14,8 +14,8 @@ use gadfly_runtime::service::{AnswerError, Controlled, Raise, ResumeError, Steer
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::extract::Body;
-use super::refusal::Refusal;
+use super::extract::JsonBody;
+use super::refusal::HttpRefusal;
 use super::start::{minutes, usd};
 use super::{Dashboard, page, questions};
 use crate::context::Context;
@@ -28,21 +28,21 @@ const STOPPING: Duration = Duration::from_secs(2);
 /// Who answers and steers, as the record has it.
 const BY: &str = "dashboard";
 
-type Said = Result<Json<Value>, Refusal>;
+type ActionResult = Result<Json<Value>, HttpRefusal>;
 
 #[allow(clippy::unnecessary_wraps)] // every act ends with it
-fn said(what: &str) -> Said {
+fn said(what: &str) -> ActionResult {
     Ok(Json(json!({ "said": what })))
 }
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Answer {
+pub struct AnswerBody {
     effect: String,
     text: String,
     /// Of a critic's turn: then the text is a reason, or one fix per line.
     #[serde(default)]
-    verdict: Option<Word>,
+    verdict: Option<VerdictWord>,
     /// With a verdict, where points count.
     #[serde(default)]
     points: Option<u32>,
@@ -53,7 +53,7 @@ pub struct Answer {
 
 #[derive(Deserialize, Clone, Copy, PartialEq, Eq)]
 #[serde(rename_all = "lowercase")]
-enum Word {
+enum VerdictWord {
     Approve,
     Reject,
 }
@@ -62,29 +62,29 @@ enum Word {
 pub async fn answer(
     State(dashboard): State<Arc<Dashboard>>,
     Path(run): Path<String>,
-    Body(Answer { effect, mut text, verdict, points, agree }): Body<Answer>,
-) -> Said {
+    JsonBody(AnswerBody { effect, mut text, verdict, points, agree }): JsonBody<AnswerBody>,
+) -> ActionResult {
     let run = page::named(&run)?;
-    let effect: EffectId = effect.parse().map_err(|_| Refusal::bad("`effect` names no question"))?;
+    let effect: EffectId = effect.parse().map_err(|_| HttpRefusal::bad("`effect` names no question"))?;
     if text.trim().is_empty() && verdict.is_none() {
-        return Err(Refusal::bad("the answer is empty"));
+        return Err(HttpRefusal::bad("the answer is empty"));
     }
     let context = dashboard.now();
     agreed(&dashboard, &context, &run, agree.as_deref())?;
     let gadfly = dashboard.gadfly();
-    let unfit = |why: String| Refusal::new(axum::http::StatusCode::UNPROCESSABLE_ENTITY, why);
+    let unfit = |why: String| HttpRefusal::new(axum::http::StatusCode::UNPROCESSABLE_ENTITY, why);
     let turn = questions::turn(gadfly, &run, &effect)?;
     if verdict.is_some() && turn.as_ref().is_none_or(|turn| turn.role != Role::Critic) {
-        return Err(Refusal::bad("`verdict` is for a critic's turn"));
+        return Err(HttpRefusal::bad("`verdict` is for a critic's turn"));
     }
     if let Some(turn) = turn {
         if let Some(why) = only_by_token(&turn, &run) {
-            return Err(Refusal::conflict(why));
+            return Err(HttpRefusal::conflict(why));
         }
         if let Some(word) = verdict {
             let person = match word {
-                Word::Approve => person::Word::Approves,
-                Word::Reject => person::Word::Rejects,
+                VerdictWord::Approve => person::Word::Approves,
+                VerdictWord::Reject => person::Word::Rejects,
             };
             text = verdict::composed(&turn, &PersonVerdict { person, text, points }).map_err(unfit)?;
         } else if let Some(why) = unreadable(gadfly.journal(), &run, &text, turn.role) {
@@ -92,7 +92,7 @@ pub async fn answer(
         }
     }
     let asked = gadfly.answer_first(&run, &effect, text, BY).map_err(|e| match e {
-        AnswerError::NothingAsked { .. } => Refusal::conflict(e.to_string()),
+        AnswerError::NothingAsked { .. } => HttpRefusal::conflict(e.to_string()),
         AnswerError::NoAnswer { .. } => unfit(e.to_string()),
         AnswerError::Read(e) => e.into(),
         AnswerError::Post(e) => e.into(),
@@ -106,17 +106,17 @@ pub async fn answer(
     }
 }
 
-pub async fn pause(State(dashboard): State<Arc<Dashboard>>, Path(run): Path<String>) -> Said {
+pub async fn pause(State(dashboard): State<Arc<Dashboard>>, Path(run): Path<String>) -> ActionResult {
     let run = page::named(&run)?;
     match control(&dashboard, &run, Control::Pause).await? {
         Controlled::NotDriven => {
-            Err(Refusal::conflict("the run is not active, so there is nothing to pause"))
+            Err(HttpRefusal::conflict("the run is not active, so there is nothing to pause"))
         }
         Controlled::Asked | Controlled::Done { .. } => said("it pauses after its calls under way"),
     }
 }
 
-pub async fn cancel(State(dashboard): State<Arc<Dashboard>>, Path(run): Path<String>) -> Said {
+pub async fn cancel(State(dashboard): State<Arc<Dashboard>>, Path(run): Path<String>) -> ActionResult {
     let run = page::named(&run)?;
     match control(&dashboard, &run, Control::Cancel).await? {
         Controlled::Asked => said("the process that drives the run ends it"),
@@ -124,11 +124,11 @@ pub async fn cancel(State(dashboard): State<Arc<Dashboard>>, Path(run): Path<Str
     }
 }
 
-async fn control(dashboard: &Dashboard, run: &RunId, control: Control) -> Result<Controlled, Refusal> {
+async fn control(dashboard: &Dashboard, run: &RunId, control: Control) -> Result<Controlled, HttpRefusal> {
     dashboard.gadfly().journal().summary(run)?;
     dashboard.gadfly().control(run, control, BY).await.map_err(|e| match e {
-        ResumeError::Ended { .. } => Refusal::conflict(e.to_string()),
-        other => Refusal::ours(other),
+        ResumeError::Ended { .. } => HttpRefusal::conflict(e.to_string()),
+        other => HttpRefusal::ours(other),
     })
 }
 
@@ -141,12 +141,12 @@ pub struct Steer {
 pub async fn steer(
     State(dashboard): State<Arc<Dashboard>>,
     Path(run): Path<String>,
-    Body(Steer { text }): Body<Steer>,
-) -> Said {
+    JsonBody(Steer { text }): JsonBody<Steer>,
+) -> ActionResult {
     let run = page::named(&run)?;
     let driven = dashboard.gadfly().steer(&run, &text, BY).map_err(|e| match e {
-        SteerError::NoGoal { .. } | SteerError::Ended { .. } => Refusal::conflict(e.to_string()),
-        SteerError::Empty | SteerError::TooLong { .. } => Refusal::bad(e.to_string()),
+        SteerError::NoGoal { .. } | SteerError::Ended { .. } => HttpRefusal::conflict(e.to_string()),
+        SteerError::Empty | SteerError::TooLong { .. } => HttpRefusal::bad(e.to_string()),
         SteerError::Read(e) => e.into(),
         SteerError::Post(e) => e.into(),
     })?;
@@ -179,7 +179,7 @@ struct Caps {
 }
 
 impl Caps {
-    fn raise(&self) -> Result<Raise, Refusal> {
+    fn raise(&self) -> Result<Raise, HttpRefusal> {
         let limits = Limits {
             tokens: self.tokens,
             money: self.usd.map(usd).transpose()?,
@@ -195,23 +195,23 @@ impl Caps {
 pub async fn resume(
     State(dashboard): State<Arc<Dashboard>>,
     Path(run): Path<String>,
-    Body(Resume { agree, raise }): Body<Resume>,
-) -> Said {
+    JsonBody(Resume { agree, raise }): JsonBody<Resume>,
+) -> ActionResult {
     let run = page::named(&run)?;
     let summary = dashboard.gadfly().journal().summary(&run)?;
     if summary.ended {
-        return Err(Refusal::conflict(format!("the run has ended ({})", summary.state)));
+        return Err(HttpRefusal::conflict(format!("the run has ended ({})", summary.state)));
     }
     // One that has just stopped is let go of in a moment.
     if summary.outcome.is_some() {
         dashboard.background.settled(&run, STOPPING).await;
     }
     if dashboard.gadfly().is_driven(&run) {
-        return Err(Refusal::conflict("the run is at work already"));
+        return Err(HttpRefusal::conflict("the run is at work already"));
     }
     let page = dashboard.gadfly().journal().page(&run, &Window::default())?;
     if questions::wants_answer(&summary, &questions::open(dashboard.gadfly(), &page.state)?) {
-        return Err(Refusal::conflict("it still waits for an answer"));
+        return Err(HttpRefusal::conflict("it still waits for an answer"));
     }
     let raise = raise.raise()?;
     let context = dashboard.now();
@@ -221,19 +221,24 @@ pub async fn resume(
 }
 
 /// What the run's plan wants of this machine was agreed to before, or is by what this request says.
-fn agreed(dashboard: &Dashboard, context: &Context, run: &RunId, agree: Option<&str>) -> Result<(), Refusal> {
+fn agreed(
+    dashboard: &Dashboard,
+    context: &Context,
+    run: &RunId,
+    agree: Option<&str>,
+) -> Result<(), HttpRefusal> {
     dashboard.gadfly().journal().summary(run)?;
-    let terms = terms::of_resume(context, dashboard.gadfly(), run).map_err(Refusal::conflict)?;
+    let terms = terms::of_resume(context, dashboard.gadfly(), run).map_err(HttpRefusal::conflict)?;
     if terms.wanted.is_empty() {
         return Ok(());
     }
     // Where a recorded run writes outside of the project is no page's to agree to.
     if let Some(out) = terms.wanted.iter().find(|entry| entry.what == What::Output) {
-        return Err(Refusal::conflict(format!("the run wants to {}", out.text))
+        return Err(HttpRefusal::conflict(format!("the run wants to {}", out.text))
             .help(format!("in a terminal, where it can be agreed to: gadfly resume {run}")));
     }
     if agree != Some(terms.digest().as_str()) {
-        return Err(Refusal::terms(&terms));
+        return Err(HttpRefusal::terms(&terms));
     }
-    terms.trust(context).map_err(Refusal::ours)
+    terms.trust(context).map_err(HttpRefusal::ours)
 }

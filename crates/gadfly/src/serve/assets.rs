@@ -4,7 +4,7 @@
 use axum::http::{HeaderMap, HeaderValue, Method, StatusCode, Uri, header};
 use axum::response::{IntoResponse as _, Response};
 
-use super::refusal::Refusal;
+use super::refusal::HttpRefusal;
 
 /// Every file of `web/`, by its name.
 const FILES: &[(&str, &[u8])] = include!(concat!(env!("OUT_DIR"), "/web_files.rs"));
@@ -14,7 +14,7 @@ const PAGES: [&str; 3] = ["/", "/start", "/index.html"];
 
 pub async fn asset(method: Method, uri: Uri, headers: HeaderMap) -> Response {
     if method != Method::GET && method != Method::HEAD {
-        return Refusal::new(StatusCode::METHOD_NOT_ALLOWED, "there is nothing here to change")
+        return HttpRefusal::new(StatusCode::METHOD_NOT_ALLOWED, "there is nothing here to change")
             .into_response();
     }
     let path = uri.path();
@@ -36,7 +36,7 @@ fn file(name: &str, headers: &HeaderMap) -> Response {
 }
 
 fn missing() -> Response {
-    Refusal::new(StatusCode::NOT_FOUND, "there is nothing at this address").into_response()
+    HttpRefusal::new(StatusCode::NOT_FOUND, "there is nothing at this address").into_response()
 }
 
 fn kind(name: &str) -> &'static str {

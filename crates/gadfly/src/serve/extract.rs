@@ -6,42 +6,42 @@ use axum::http::header::CONTENT_TYPE;
 use axum::http::request::Parts;
 use serde::de::DeserializeOwned;
 
-use super::refusal::Refusal;
+use super::refusal::HttpRefusal;
 
 /// The body, as JSON.
-pub struct Body<T>(pub T);
+pub struct JsonBody<T>(pub T);
 
-impl<T: DeserializeOwned, S: Send + Sync> FromRequest<S> for Body<T> {
-    type Rejection = Refusal;
+impl<T: DeserializeOwned, S: Send + Sync> FromRequest<S> for JsonBody<T> {
+    type Rejection = HttpRefusal;
 
-    async fn from_request(request: Request, state: &S) -> Result<Self, Refusal> {
+    async fn from_request(request: Request, state: &S) -> Result<Self, HttpRefusal> {
         let kind =
             request.headers().get(CONTENT_TYPE).and_then(|kind| kind.to_str().ok()).unwrap_or_default();
         if kind.split(';').next().map(str::trim) != Some("application/json") {
-            return Err(Refusal::new(
+            return Err(HttpRefusal::new(
                 StatusCode::UNSUPPORTED_MEDIA_TYPE,
                 "a body has to be application/json",
             ));
         }
         let bytes = axum::body::Bytes::from_request(request, state).await;
-        let bytes = bytes.map_err(|e| Refusal::new(e.status(), e.body_text()))?;
+        let bytes = bytes.map_err(|e| HttpRefusal::new(e.status(), e.body_text()))?;
         serde_json::from_slice(&bytes).map(Self).map_err(|e| {
             let status = if e.is_data() { StatusCode::UNPROCESSABLE_ENTITY } else { StatusCode::BAD_REQUEST };
-            Refusal::new(status, format!("this cannot be read: {e}"))
+            HttpRefusal::new(status, format!("this cannot be read: {e}"))
         })
     }
 }
 
 /// What stands after the question mark.
-pub struct Asked<T>(pub T);
+pub struct QueryString<T>(pub T);
 
-impl<T: DeserializeOwned, S: Send + Sync> FromRequestParts<S> for Asked<T> {
-    type Rejection = Refusal;
+impl<T: DeserializeOwned, S: Send + Sync> FromRequestParts<S> for QueryString<T> {
+    type Rejection = HttpRefusal;
 
-    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Refusal> {
+    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, HttpRefusal> {
         match Query::from_request_parts(parts, state).await {
             Ok(Query(asked)) => Ok(Self(asked)),
-            Err(e) => Err(Refusal::bad(e.body_text())),
+            Err(e) => Err(HttpRefusal::bad(e.body_text())),
         }
     }
 }

@@ -16,8 +16,8 @@ use serde_json::{Value, json};
 
 use super::Dashboard;
 use super::listening::Guest;
-use super::proof::{self, NotLetIn, Signed};
-use super::refusal::Refusal;
+use super::proof::{self, NotLetIn, SignedRequest};
+use super::refusal::HttpRefusal;
 
 /// The most a request may bring, and how long it may take. A person's answer may be a whole draft.
 const MOST_BODY: usize = 16 << 20;
@@ -87,7 +87,7 @@ pub async fn at_the_door(State(dashboard): State<Arc<Dashboard>>, request: Reque
 }
 
 /// A name that leads here by somebody else's doing is not one of ours, and a foreign page may not speak for the user.
-fn let_in(hosts: &Hosts, method: &Method, headers: &HeaderMap) -> Result<(), Refusal> {
+fn let_in(hosts: &Hosts, method: &Method, headers: &HeaderMap) -> Result<(), HttpRefusal> {
     let one = |name: HeaderName| {
         let mut all = headers.get_all(name).iter();
         match (all.next(), all.next()) {
@@ -96,25 +96,28 @@ fn let_in(hosts: &Hosts, method: &Method, headers: &HeaderMap) -> Result<(), Ref
         }
     };
     if !one(header::HOST).is_some_and(|host| hosts.has(host)) {
-        return Err(Refusal::new(StatusCode::MISDIRECTED_REQUEST, "this server does not go by that name")
-            .help("open the link that `gadfly serve` printed, or allow the name with --allow-host"));
+        return Err(HttpRefusal::new(
+            StatusCode::MISDIRECTED_REQUEST,
+            "this server does not go by that name",
+        )
+        .help("open the link that `gadfly serve` printed, or allow the name with --allow-host"));
     }
     if headers.contains_key(header::ORIGIN) {
         let ours = one(header::ORIGIN).and_then(|origin| origin.strip_prefix("http://"));
         if !ours.is_some_and(|host| hosts.has(host)) {
-            return Err(Refusal::new(StatusCode::FORBIDDEN, "requests from other pages are refused"));
+            return Err(HttpRefusal::new(StatusCode::FORBIDDEN, "requests from other pages are refused"));
         }
     }
     let site = one(HeaderName::from_static("sec-fetch-site"));
     if *method != Method::GET && site.is_some_and(|site| site != "same-origin" && site != "none") {
-        return Err(Refusal::new(StatusCode::FORBIDDEN, "requests from other pages are refused"));
+        return Err(HttpRefusal::new(StatusCode::FORBIDDEN, "requests from other pages are refused"));
     }
     Ok(())
 }
 
 /// The request with its body read: within bounds, in time, and the one that was marked.
-async fn read(request: Request, signed: Option<&Signed>) -> Result<Request, Refusal> {
-    let too_large = || Refusal::new(StatusCode::PAYLOAD_TOO_LARGE, "that is too large for a request");
+async fn read(request: Request, signed: Option<&SignedRequest>) -> Result<Request, HttpRefusal> {
+    let too_large = || HttpRefusal::new(StatusCode::PAYLOAD_TOO_LARGE, "that is too large for a request");
     let (head, body) = request.into_parts();
     let announced = head.headers.get(header::CONTENT_LENGTH).and_then(|length| length.to_str().ok());
     if announced.is_some_and(|length| length.parse::<usize>().is_ok_and(|length| length > MOST_BODY)) {
@@ -123,11 +126,11 @@ async fn read(request: Request, signed: Option<&Signed>) -> Result<Request, Refu
     let reading = axum::body::to_bytes(body, MOST_BODY);
     match tokio::time::timeout(PATIENCE, reading).await {
         Ok(Ok(bytes)) if signed.is_some_and(|signed| !signed.is_of(&bytes)) => {
-            Err(Refusal::bad("the request is not the one that was marked"))
+            Err(HttpRefusal::bad("the request is not the one that was marked"))
         }
         Ok(Ok(bytes)) => Ok(Request::from_parts(head, bytes.into())),
         Ok(Err(_)) => Err(too_large()),
-        Err(_) => Err(Refusal::new(StatusCode::REQUEST_TIMEOUT, "the rest of the request did not come")),
+        Err(_) => Err(HttpRefusal::new(StatusCode::REQUEST_TIMEOUT, "the rest of the request did not come")),
     }
 }
 
@@ -160,9 +163,9 @@ pub async fn with_token(State(dashboard): State<Arc<Dashboard>>, request: Reques
 }
 
 /// What lets the request in: the token itself, or a page's mark.
-fn offered(dashboard: &Dashboard, request: &Request) -> Result<Option<Signed>, Refusal> {
+fn offered(dashboard: &Dashboard, request: &Request) -> Result<Option<SignedRequest>, HttpRefusal> {
     let wrong = || {
-        Refusal::new(StatusCode::UNAUTHORIZED, "the token is missing or wrong")
+        HttpRefusal::new(StatusCode::UNAUTHORIZED, "the token is missing or wrong")
             .help("open the link that `gadfly serve` printed")
     };
     let offered = request.headers().get(header::AUTHORIZATION).and_then(|value| value.to_str().ok());
@@ -172,8 +175,8 @@ fn offered(dashboard: &Dashboard, request: &Request) -> Result<Option<Signed>, R
         let path = uri.path_and_query().map_or("/", |path| path.as_str());
         return dashboard.proof.lets_in(request.method(), path, mark).map(Some).map_err(|why| match why {
             NotLetIn::Wrong => wrong(),
-            NotLetIn::Again => Refusal::new(StatusCode::UNAUTHORIZED, "this request was made before"),
-            NotLetIn::Full => Refusal::new(
+            NotLetIn::Again => HttpRefusal::new(StatusCode::UNAUTHORIZED, "this request was made before"),
+            NotLetIn::Full => HttpRefusal::new(
                 StatusCode::UNAUTHORIZED,
                 "this server has taken too many requests: start `gadfly serve` anew",
             ),
@@ -193,9 +196,9 @@ pub struct Hello {
 pub async fn hello(
     State(dashboard): State<Arc<Dashboard>>,
     Query(Hello { nonce }): Query<Hello>,
-) -> Result<Json<Value>, Refusal> {
+) -> Result<Json<Value>, HttpRefusal> {
     let proof = dashboard.proof.to_a_page(&nonce);
-    let proof = proof.ok_or_else(|| Refusal::bad("`nonce` has to be 32 hexadecimal digits"))?;
+    let proof = proof.ok_or_else(|| HttpRefusal::bad("`nonce` has to be 32 hexadecimal digits"))?;
     Ok(Json(json!({ "start": dashboard.proof.start(), "proof": proof })))
 }
 

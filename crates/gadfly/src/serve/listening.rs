@@ -44,7 +44,7 @@ impl Listening {
 
     /// Answers requests until it is told to end, and then those that are under way.
     pub async fn serve(self, app: Router, mut end: watch::Receiver<bool>) {
-        let places = Arc::new(Places::default());
+        let places = Arc::new(ConnectionSlots::default());
         for number in 0_u64.. {
             let accepted = tokio::select! {
                 () = told(&mut end) => break,
@@ -56,7 +56,7 @@ impl Listening {
             };
             // If everybody who is in has shown the token, this one is closed at once.
             if let Some(guest) = places.take(number) {
-                let place = Place { places: Arc::clone(&places), number };
+                let place = ConnectionSlot { places: Arc::clone(&places), number };
                 tokio::spawn(connection(stream, app.clone(), end.clone(), guest, place));
             }
         }
@@ -71,7 +71,7 @@ impl Listening {
 
 /// Who is in, the oldest first.
 #[derive(Default)]
-struct Places {
+struct ConnectionSlots {
     guests: Mutex<BTreeMap<u64, Arc<Guest>>>,
     left: Notify,
 }
@@ -89,7 +89,7 @@ impl Guest {
     }
 }
 
-impl Places {
+impl ConnectionSlots {
     fn guests(&self) -> MutexGuard<'_, BTreeMap<u64, Arc<Guest>>> {
         self.guests.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -109,12 +109,12 @@ impl Places {
 }
 
 /// A place is given back when its connection ends, however it does.
-struct Place {
-    places: Arc<Places>,
+struct ConnectionSlot {
+    places: Arc<ConnectionSlots>,
     number: u64,
 }
 
-impl Drop for Place {
+impl Drop for ConnectionSlot {
     fn drop(&mut self) {
         self.places.guests().remove(&self.number);
         self.places.left.notify_one();
@@ -126,7 +126,7 @@ async fn connection(
     app: Router,
     mut end: watch::Receiver<bool>,
     guest: Arc<Guest>,
-    place: Place,
+    place: ConnectionSlot,
 ) {
     let _ = stream.set_nodelay(true);
     let mut http = http1::Builder::new();

@@ -16,10 +16,10 @@ use gadfly_runtime::clock::wall_ms;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
 
 use super::Dashboard;
-use super::extract::Asked;
+use super::extract::QueryString;
 use super::overview::{self, Filter};
 use super::page;
-use super::refusal::Refusal;
+use super::refusal::HttpRefusal;
 use crate::background::Background;
 
 /// Streams open at once; a tab has one.
@@ -39,10 +39,10 @@ enum Topic {
 }
 
 /// The newest page, as one line of JSON; none of a run that is gone.
-type Newest = watch::Receiver<Option<Arc<str>>>;
+type NewestPage = watch::Receiver<Option<Arc<str>>>;
 
 struct Feed {
-    newest: Newest,
+    newest: NewestPage,
     /// Ends the task when the last one who looks is gone.
     _ends: watch::Sender<()>,
 }
@@ -66,7 +66,7 @@ impl Live {
     }
 
     /// Folds the topic's first page, or joins those who follow it already.
-    async fn follow(&self, topic: Topic) -> Result<Arc<Feed>, Refusal> {
+    async fn follow(&self, topic: Topic) -> Result<Arc<Feed>, HttpRefusal> {
         if let Some(feed) = self.known(&topic) {
             return Ok(feed);
         }
@@ -88,9 +88,10 @@ impl Live {
         self.feeds.lock().unwrap_or_else(PoisonError::into_inner).get(topic).and_then(Weak::upgrade)
     }
 
-    async fn stream(&self, topic: Topic, name: &'static str) -> Result<Response, Refusal> {
+    async fn stream(&self, topic: Topic, name: &'static str) -> Result<Response, HttpRefusal> {
         let Ok(place) = Arc::clone(&self.room).try_acquire_owned() else {
-            let refusal = Refusal::new(StatusCode::SERVICE_UNAVAILABLE, "too many pages are open already");
+            let refusal =
+                HttpRefusal::new(StatusCode::SERVICE_UNAVAILABLE, "too many pages are open already");
             let mut response = refusal.help("close some tabs").into_response();
             response.headers_mut().insert(header::RETRY_AFTER, HeaderValue::from_static("5"));
             return Ok(response);
@@ -117,7 +118,7 @@ impl Live {
 
 /// One who looks. Its place is free when it goes.
 struct Following {
-    newest: Newest,
+    newest: NewestPage,
     #[expect(dead_code, reason = "held, so that the page goes on being folded")]
     feed: Arc<Feed>,
     #[expect(dead_code, reason = "held until the stream ends")]
@@ -198,7 +199,7 @@ async fn keep_folding(
 }
 
 /// Reading and folding block: they have threads of their own.
-async fn fold(background: Arc<Background>, topic: Topic) -> Result<Arc<str>, Refusal> {
+async fn fold(background: Arc<Background>, topic: Topic) -> Result<Arc<str>, HttpRefusal> {
     let folded = tokio::task::spawn_blocking(move || {
         let value = match &topic {
             Topic::Overview(filter) => overview::newest(&background, filter),
@@ -206,20 +207,20 @@ async fn fold(background: Arc<Background>, topic: Topic) -> Result<Arc<str>, Ref
         }?;
         Ok(Arc::from(value.to_string()))
     });
-    folded.await.map_err(Refusal::ours)?
+    folded.await.map_err(HttpRefusal::ours)?
 }
 
 pub async fn overview(
     State(dashboard): State<Arc<Dashboard>>,
-    Asked(filter): Asked<Filter>,
-) -> Result<Response, Refusal> {
+    QueryString(filter): QueryString<Filter>,
+) -> Result<Response, HttpRefusal> {
     dashboard.live.stream(Topic::Overview(filter.checked()?), "overview").await
 }
 
 pub async fn run(
     State(dashboard): State<Arc<Dashboard>>,
     Path(run): Path<String>,
-) -> Result<Response, Refusal> {
+) -> Result<Response, HttpRefusal> {
     let run = page::named(&run)?;
     dashboard.live.stream(Topic::Run(run), "page").await
 }

@@ -7,13 +7,13 @@ use std::sync::Arc;
 use axum::Json;
 use axum::extract::State;
 use gadfly_engine::protocol::{goal, pipeline};
-use gadfly_journal::{Journal, ListFilter, Place, ReadError, RunId, Summary};
+use gadfly_journal::{Journal, ListCursor, ListFilter, ReadError, RunId, Summary};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::Dashboard;
-use super::extract::Asked;
-use super::refusal::Refusal;
+use super::extract::QueryString;
+use super::refusal::HttpRefusal;
 use crate::background::Background;
 
 const PAGE: u32 = 50;
@@ -46,30 +46,40 @@ pub struct Filter {
 }
 
 impl Filter {
-    pub fn checked(self) -> Result<Self, Refusal> {
+    pub fn checked(self) -> Result<Self, HttpRefusal> {
         let state = self.state.filter(|state| !state.is_empty() && state != "all");
         if state.as_ref().is_some_and(|state| state.len() > LONGEST_STATE) {
-            return Err(Refusal::bad("that is no state of a run"));
+            return Err(HttpRefusal::bad("that is no state of a run"));
         }
         Ok(Self { state, ..self })
     }
 
-    fn found(&self, journal: &Journal) -> Result<Found, Refusal> {
+    fn found(&self, journal: &Journal) -> Result<ListedRuns, HttpRefusal> {
         let before = self.before.as_deref().map(|before| place(before, "before")).transpose()?;
         Ok(match (&self.named, &self.to) {
-            (Some(named), _) => Found { runs: by_name(journal, named)?, more: false },
+            (Some(named), _) => ListedRuns { runs: by_name(journal, named)?, more: false },
             (None, Some(to)) => self.down_to(journal, before, &place(to, "to")?)?,
-            (None, None) => Found::page(self.part(journal, before.as_ref(), PAGE + 1)?, PAGE as usize),
+            (None, None) => ListedRuns::page(self.part(journal, before.as_ref(), PAGE + 1)?, PAGE as usize),
         })
     }
 
-    fn part(&self, journal: &Journal, before: Option<&Place>, limit: u32) -> Result<Vec<Summary>, ReadError> {
+    fn part(
+        &self,
+        journal: &Journal,
+        before: Option<&ListCursor>,
+        limit: u32,
+    ) -> Result<Vec<Summary>, ReadError> {
         let states = self.state.iter().cloned().collect();
         let filter = ListFilter { states, limit, ..ListFilter::default() };
         before.map_or_else(|| journal.list(&filter), |before| journal.list_older(&filter, before))
     }
 
-    fn down_to(&self, journal: &Journal, mut before: Option<Place>, to: &Place) -> Result<Found, ReadError> {
+    fn down_to(
+        &self,
+        journal: &Journal,
+        mut before: Option<ListCursor>,
+        to: &ListCursor,
+    ) -> Result<ListedRuns, ReadError> {
         let mut runs: Vec<Summary> = Vec::new();
         loop {
             let part = self.part(journal, before.as_ref(), PART)?;
@@ -82,22 +92,23 @@ impl Filter {
                 .map(|at| at + 1)
                 .or_else(|| runs.iter().position(|run| run.created_ms < to.created_ms));
             if end.is_some() || is_last || runs.len() > MOST_AGAIN {
-                let mut found = Found::page(runs, end.unwrap_or(MOST_AGAIN).min(MOST_AGAIN));
+                let mut found = ListedRuns::page(runs, end.unwrap_or(MOST_AGAIN).min(MOST_AGAIN));
                 found.more |= !is_last;
                 return Ok(found);
             }
-            before = runs.last().map(|last| Place { created_ms: last.created_ms, run: last.run.clone() });
+            before =
+                runs.last().map(|last| ListCursor { created_ms: last.created_ms, run: last.run.clone() });
         }
     }
 }
 
 /// Runs, newest first, and whether there are more behind them.
-struct Found {
+struct ListedRuns {
     runs: Vec<Summary>,
     more: bool,
 }
 
-impl Found {
+impl ListedRuns {
     /// The first of these; one more than is shown tells whether there is more.
     fn page(mut runs: Vec<Summary>, most: usize) -> Self {
         let more = runs.len() > most;
@@ -113,19 +124,19 @@ impl Found {
 }
 
 /// `1763300000000.5f7h…`: when the last run shown began, and which it is.
-fn place(text: &str, name: &str) -> Result<Place, Refusal> {
-    let place = text
-        .split_once('.')
-        .and_then(|(created, run)| Some(Place { created_ms: created.parse().ok()?, run: run.parse().ok()? }));
-    place.ok_or_else(|| Refusal::bad(format!("`{name}` is not where a page ended")))
+fn place(text: &str, name: &str) -> Result<ListCursor, HttpRefusal> {
+    let place = text.split_once('.').and_then(|(created, run)| {
+        Some(ListCursor { created_ms: created.parse().ok()?, run: run.parse().ok()? })
+    });
+    place.ok_or_else(|| HttpRefusal::bad(format!("`{name}` is not where a page ended")))
 }
 
 /// Those of them that are there.
-fn by_name(journal: &Journal, named: &str) -> Result<Vec<Summary>, Refusal> {
+fn by_name(journal: &Journal, named: &str) -> Result<Vec<Summary>, HttpRefusal> {
     let asked: Vec<RunId> =
         named.split(',').take(MOST_NAMED + 1).filter_map(|run| run.parse().ok()).collect();
     if asked.len() > MOST_NAMED {
-        return Err(Refusal::bad(format!("`named` has more than {MOST_NAMED} runs")));
+        return Err(HttpRefusal::bad(format!("`named` has more than {MOST_NAMED} runs")));
     }
     let mut runs = Vec::new();
     for run in asked {
@@ -138,7 +149,7 @@ fn by_name(journal: &Journal, named: &str) -> Result<Vec<Summary>, Refusal> {
     Ok(runs)
 }
 
-pub fn newest(background: &Background, filter: &Filter) -> Result<Value, Refusal> {
+pub fn newest(background: &Background, filter: &Filter) -> Result<Value, HttpRefusal> {
     let gadfly = background.gadfly();
     let counts = gadfly.journal().counts()?;
     let found = filter.found(gadfly.journal())?;
@@ -213,12 +224,12 @@ pub fn kind(summary: &Summary) -> &'static str {
 /// Runs before those that are shown; or those that are shown, once more.
 pub async fn older(
     State(dashboard): State<Arc<Dashboard>>,
-    Asked(filter): Asked<Filter>,
-) -> Result<Json<Value>, Refusal> {
+    QueryString(filter): QueryString<Filter>,
+) -> Result<Json<Value>, HttpRefusal> {
     let filter = filter.checked()?;
     let read = tokio::task::spawn_blocking(move || {
         let found = filter.found(dashboard.gadfly().journal())?;
         Ok(found.told(&dashboard.background))
     });
-    read.await.map_err(Refusal::ours)?.map(Json)
+    read.await.map_err(HttpRefusal::ours)?.map(Json)
 }

@@ -11,7 +11,7 @@ use gadfly_engine::event::EventKind;
 use gadfly_engine::input::InputKind;
 use gadfly_engine::manifest::RunManifest;
 use gadfly_engine::protocol::goal;
-use gadfly_engine::protocol::pipeline::settings::Settings;
+use gadfly_engine::protocol::pipeline::settings::PipelineSettings;
 use gadfly_engine::turn::{Part, Role};
 use gadfly_engine::{Digest, EffectId, EffectKind, Limits, Outcome, Plan, Reply};
 use gadfly_journal::summary::RUNNING;
@@ -20,8 +20,8 @@ use gadfly_runtime::Gadfly;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::extract::Asked;
-use super::refusal::Refusal;
+use super::extract::QueryString;
+use super::refusal::HttpRefusal;
 use super::{Dashboard, overview, questions};
 use crate::background::Background;
 
@@ -34,11 +34,11 @@ const MOST_CRITERIA: usize = 100;
 /// Records among which a wish is looked for: after one, only calls that were under way end.
 const LAST_RECORDS: u32 = 40;
 
-pub fn named(run: &str) -> Result<RunId, Refusal> {
-    run.parse().map_err(|_| Refusal::no_such_run())
+pub fn named(run: &str) -> Result<RunId, HttpRefusal> {
+    run.parse().map_err(|_| HttpRefusal::no_such_run())
 }
 
-pub fn newest(background: &Background, run: &RunId) -> Result<Value, Refusal> {
+pub fn newest(background: &Background, run: &RunId) -> Result<Value, HttpRefusal> {
     let gadfly = background.gadfly();
     let page = gadfly.journal().page(run, &Window::default())?;
     let summary = &page.state.summary;
@@ -175,7 +175,7 @@ fn planned(plan: &Plan) -> Value {
 
 /// Who needs what whom makes.
 fn graph(plan: &Plan) -> Option<Value> {
-    let settings: Settings = serde_json::from_value(plan.root.settings.clone()).ok()?;
+    let settings: PipelineSettings = serde_json::from_value(plan.root.settings.clone()).ok()?;
     let entries: Vec<_> =
         settings.registry.entries.iter().filter(|e| settings.pairs.contains_key(&e.agent)).collect();
     if entries.len() > MOST_DRAWN {
@@ -240,7 +240,7 @@ fn window(before: &str) -> Option<Window> {
 }
 
 #[derive(Deserialize)]
-pub struct Before {
+pub struct BeforeQuery {
     before: String,
 }
 
@@ -248,13 +248,13 @@ pub struct Before {
 pub async fn older(
     State(dashboard): State<Arc<Dashboard>>,
     Path(run): Path<String>,
-    Asked(Before { before }): Asked<Before>,
-) -> Result<Json<Value>, Refusal> {
+    QueryString(BeforeQuery { before }): QueryString<BeforeQuery>,
+) -> Result<Json<Value>, HttpRefusal> {
     let run = named(&run)?;
-    let window = window(&before).ok_or_else(|| Refusal::bad("`before` is not where a page began"))?;
+    let window = window(&before).ok_or_else(|| HttpRefusal::bad("`before` is not where a page began"))?;
     let read = tokio::task::spawn_blocking(move || {
         let page = dashboard.gadfly().journal().page(&run, &window)?;
         Ok(json!({ "before": earlier(&page), "state": state(&page) }))
     });
-    read.await.map_err(Refusal::ours)?.map(Json)
+    read.await.map_err(HttpRefusal::ours)?.map(Json)
 }

@@ -22,7 +22,7 @@ const MARK: usize = 64;
 const MOST_SPENT: usize = 1 << 18;
 
 /// What a page and this start of the server share.
-pub struct Proof {
+pub struct PageProof {
     start: String,
     key: hmac::Key,
     spent: Mutex<HashSet<String>>,
@@ -30,7 +30,7 @@ pub struct Proof {
 
 /// What a request says in `Authorization`, as a page does: a number used once, the digest of the body, and the mark.
 #[derive(Debug)]
-pub struct Signed {
+pub struct SignedRequest {
     pub nonce: String,
     body: String,
 }
@@ -43,7 +43,7 @@ pub enum NotLetIn {
     Full,
 }
 
-impl Proof {
+impl PageProof {
     pub fn new(token: &Token) -> Result<Self, TokenError> {
         Ok(Self::of(token, random::<16>()?))
     }
@@ -70,7 +70,7 @@ impl Proof {
     }
 
     /// The request is one of a page that knows the token, and one that changes something is not there a second time.
-    pub fn lets_in(&self, method: &Method, path: &str, offered: &str) -> Result<Signed, NotLetIn> {
+    pub fn lets_in(&self, method: &Method, path: &str, offered: &str) -> Result<SignedRequest, NotLetIn> {
         let mut parts = offered.split(':');
         let (Some(nonce), Some(body), Some(mark), None) =
             (parts.next(), parts.next(), parts.next(), parts.next())
@@ -90,7 +90,7 @@ impl Proof {
                 return Err(NotLetIn::Again);
             }
         }
-        Ok(Signed { nonce: nonce.to_owned(), body: body.to_owned() })
+        Ok(SignedRequest { nonce: nonce.to_owned(), body: body.to_owned() })
     }
 
     fn mark(&self, text: &str) -> String {
@@ -98,7 +98,7 @@ impl Proof {
     }
 }
 
-impl Signed {
+impl SignedRequest {
     /// What was brought is what was marked.
     pub fn is_of(&self, body: &[u8]) -> bool {
         hex(digest::digest(&digest::SHA256, body).as_ref()) == self.body
@@ -122,11 +122,11 @@ mod tests {
     const EMPTY: &str = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855";
     const TOKEN: &str = "0123456789abcdef01234567";
 
-    fn of_start(start: &str) -> Proof {
-        Proof::of(&Token::of_start(Some(TOKEN)).unwrap(), start.repeat(32))
+    fn of_start(start: &str) -> PageProof {
+        PageProof::of(&Token::of_start(Some(TOKEN)).unwrap(), start.repeat(32))
     }
 
-    fn marked(proof: &Proof, method: &str, path: &str, nonce: &str, body: &str) -> String {
+    fn marked(proof: &PageProof, method: &str, path: &str, nonce: &str, body: &str) -> String {
         format!("{nonce}:{body}:{}", proof.mark(&format!("request\n{method}\n{path}\n{nonce}\n{body}")))
     }
 

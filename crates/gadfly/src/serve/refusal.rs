@@ -12,12 +12,12 @@ use crate::background::NotDriven;
 use crate::terms::Terms;
 
 #[derive(Debug)]
-pub struct Refusal {
+pub struct HttpRefusal {
     status: StatusCode,
     body: Value,
 }
 
-impl Refusal {
+impl HttpRefusal {
     pub fn new(status: StatusCode, error: impl Into<String>) -> Self {
         Self { status, body: json!({ "error": error.into() }) }
     }
@@ -80,7 +80,7 @@ fn labelled(option: &str, value: &str) -> String {
     if is_value { format!("{named}: {value}") } else { named }
 }
 
-impl From<ReadError> for Refusal {
+impl From<ReadError> for HttpRefusal {
     fn from(error: ReadError) -> Self {
         match error {
             ReadError::NotFound(_) => Self::no_such_run(),
@@ -89,7 +89,7 @@ impl From<ReadError> for Refusal {
     }
 }
 
-impl From<PostError> for Refusal {
+impl From<PostError> for HttpRefusal {
     fn from(error: PostError) -> Self {
         match error {
             PostError::NotFound(_) => Self::no_such_run(),
@@ -102,7 +102,7 @@ impl From<PostError> for Refusal {
     }
 }
 
-impl From<NotDriven> for Refusal {
+impl From<NotDriven> for HttpRefusal {
     fn from(error: NotDriven) -> Self {
         let status = match error {
             NotDriven::Crowded | NotDriven::Closing => StatusCode::SERVICE_UNAVAILABLE,
@@ -112,7 +112,7 @@ impl From<NotDriven> for Refusal {
     }
 }
 
-impl IntoResponse for Refusal {
+impl IntoResponse for HttpRefusal {
     fn into_response(self) -> Response {
         (self.status, Json(self.body)).into_response()
     }

@@ -10,17 +10,17 @@ use axum::http::StatusCode;
 use gadfly_engine::Money;
 use gadfly_engine::goal::Already;
 use gadfly_engine::protocol::goal::Criterion;
-use gadfly_project::config::keys::{self, Key, Section, Shape};
+use gadfly_project::config::keys::{self, ConfigSection, Key, Shape};
 use gadfly_project::config::until;
-use gadfly_project::{Overrides, Protocol, Sourced, file, landing, reference};
+use gadfly_project::{LoopProtocol, Overrides, Sourced, file, landing, reference};
 use gadfly_runtime::prepare::{GoalRequest, Prepared, Request};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value, json};
 
 use super::Dashboard;
-use super::extract::Body;
-use super::refusal::Refusal;
+use super::extract::JsonBody;
+use super::refusal::HttpRefusal;
 use crate::agreement;
 use crate::context::Context;
 use crate::terms::{self, Ready};
@@ -46,7 +46,7 @@ pub async fn choices(State(dashboard): State<Arc<Dashboard>>) -> Json<Value> {
             json!({ "name": agent.name, "kind": agent.kind.value.name(), "model": model, "sends_to": sends_to })
         })
         .collect();
-    let protocols = Protocol::ALL.iter().map(|p| json!({ "name": p.name(), "says": p.says() }));
+    let protocols = LoopProtocol::ALL.iter().map(|p| json!({ "name": p.name(), "says": p.says() }));
     let loops = config.loops.iter().map(|(name, l)| (name, l.options.protocol.value.name().to_owned()));
     let goals = config.goals.keys().map(|name| (name, "goal".to_owned()));
     let listed = |(name, says): (&String, String)| json!({ "name": name, "says": says });
@@ -56,7 +56,7 @@ pub async fn choices(State(dashboard): State<Arc<Dashboard>>) -> Json<Value> {
         "agents": agents,
         "defaults": { "worker": named(&config.defaults.worker), "critic": named(&config.defaults.critic) },
         "protocols": protocols.collect::<Vec<_>>(),
-        "fields": { "loop": fields(Section::Loop), "goal": fields(Section::Goal) },
+        "fields": { "loop": fields(ConfigSection::Loop), "goal": fields(ConfigSection::Goal) },
         "loops": loops.map(listed).collect::<Vec<_>>(),
         "goals": goals.map(listed).collect::<Vec<_>>(),
         "problems": problems,
@@ -64,8 +64,8 @@ pub async fn choices(State(dashboard): State<Arc<Dashboard>>) -> Json<Value> {
 }
 
 /// The fields of a form: the options of the table that have a label.
-fn fields(section: Section) -> Vec<Value> {
-    let offered = keys::all().filter(|key| [section, Section::Budget].contains(&key.section));
+fn fields(section: ConfigSection) -> Vec<Value> {
+    let offered = keys::all().filter(|key| [section, ConfigSection::Budget].contains(&key.section));
     let field = |key: &Key| {
         let kind = match key.shape {
             Shape::Whole { .. } | Shape::Number { .. } | Shape::Time => "number",
@@ -85,20 +85,20 @@ fn fields(section: Section) -> Vec<Value> {
 
 /// What a form sends: its options, and what only a form has.
 fn read<T: DeserializeOwned>(
-    section: Section,
+    section: ConfigSection,
     mut sent: Map<String, Value>,
     root: &Path,
-) -> Result<(Overrides, T), Refusal> {
+) -> Result<(Overrides, T), HttpRefusal> {
     let mut given = Overrides::of(section);
     given.take(&mut sent, |key| key.label.is_some(), Some(root));
     let own = serde_json::from_value(Value::Object(sent))
-        .map_err(|e| Refusal::new(StatusCode::UNPROCESSABLE_ENTITY, e.to_string()))?;
+        .map_err(|e| HttpRefusal::new(StatusCode::UNPROCESSABLE_ENTITY, e.to_string()))?;
     Ok((given, own))
 }
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Loop {
+pub struct StartLoopBody {
     /// One that `gadfly.toml` names.
     #[serde(default, rename = "loop")]
     name: Option<String>,
@@ -114,35 +114,35 @@ pub struct Loop {
 
 pub async fn start_loop(
     State(dashboard): State<Arc<Dashboard>>,
-    Body(sent): Body<Map<String, Value>>,
-) -> Result<Json<Value>, Refusal> {
+    JsonBody(sent): JsonBody<Map<String, Value>>,
+) -> Result<Json<Value>, HttpRefusal> {
     let context = dashboard.now();
-    let (given, form) = read::<Loop>(Section::Loop, sent, &context.root.dir)?;
+    let (given, form) = read::<StartLoopBody>(ConfigSection::Loop, sent, &context.root.dir)?;
     let agree = form.agree.clone();
     let request = form.request(given, &context)?;
     bounded(&context, &request)?;
     let gadfly = dashboard.background.under(&context);
     let prepare = || terms::of_loop(&context, gadfly.setup(), &request);
-    let mut ready = prepare().await.map_err(|found| Refusal::problems(&found))?;
+    let mut ready = prepare().await.map_err(|found| HttpRefusal::problems(&found))?;
     if trusted(&context, &ready, agree.as_deref())? {
-        ready = prepare().await.map_err(|found| Refusal::problems(&found))?;
+        ready = prepare().await.map_err(|found| HttpRefusal::problems(&found))?;
     }
     begin(&dashboard, &context, ready, agree.as_deref()).await
 }
 
 /// What a page may start reads and writes the project's own files, and none that programs obey by themselves: whoever
 /// sits at the page agrees to a run there, not to what it would do to the rest of the machine.
-fn bounded(context: &Context, request: &Request) -> Result<(), Refusal> {
+fn bounded(context: &Context, request: &Request) -> Result<(), HttpRefusal> {
     let root = &context.root.dir;
     let looped = request.configured(&context.config).0;
     if let Some(out) = looped.options.out.as_ref().or(looped.options.draft.as_ref()) {
         writable(root, &out.value).map_err(|why| {
-            Refusal::bad(format!("the result cannot go to {} from here: {why}", out.value.display()))
+            HttpRefusal::bad(format!("the result cannot go to {} from here: {why}", out.value.display()))
                 .help("name a file of the project, or start it in a terminal")
         })?;
     }
     for rubric in &request.rubrics {
-        file::inside(root, rubric).map_err(|e| Refusal::bad(format!("rubric: {e}")))?;
+        file::inside(root, rubric).map_err(|e| HttpRefusal::bad(format!("rubric: {e}")))?;
     }
     Ok(())
 }
@@ -150,22 +150,24 @@ fn bounded(context: &Context, request: &Request) -> Result<(), Refusal> {
 /// Why a page may not have this file written.
 pub fn writable(root: &Path, path: &Path) -> Result<(), &'static str> {
     match landing::kind(root, path) {
-        landing::Kind::Git => Err("it lies in git's own folder"),
-        landing::Kind::Obeyed => Err("programs run or obey it by themselves"),
-        landing::Kind::Ordinary if file::inside(root, path).is_err() => Err("it lies outside the project"),
-        landing::Kind::Ordinary => Ok(()),
+        landing::LandingKind::Git => Err("it lies in git's own folder"),
+        landing::LandingKind::Obeyed => Err("programs run or obey it by themselves"),
+        landing::LandingKind::Ordinary if file::inside(root, path).is_err() => {
+            Err("it lies outside the project")
+        }
+        landing::LandingKind::Ordinary => Ok(()),
     }
 }
 
-impl Loop {
-    fn request(self, mut given: Overrides, context: &Context) -> Result<Request, Refusal> {
+impl StartLoopBody {
+    fn request(self, mut given: Overrides, context: &Context) -> Result<Request, HttpRefusal> {
         let filled = |text: Option<String>| text.map(|t| t.trim().to_owned()).filter(|t| !t.is_empty());
         let (name, task) = (filled(self.name), filled(self.task));
         match (&name, &task) {
             (Some(name), _) if !context.config.loops.contains_key(name) => {
-                return Err(Refusal::bad(format!("gadfly.toml has no loop `{name}`")));
+                return Err(HttpRefusal::bad(format!("gadfly.toml has no loop `{name}`")));
             }
-            (None, None) => return Err(Refusal::bad("what is to be done? The task is empty")),
+            (None, None) => return Err(HttpRefusal::bad("what is to be done? The task is empty")),
             _ => {}
         }
         let criteria = self.criteria.into_iter().map(|c| c.trim().to_owned()).filter(|c| !c.is_empty());
@@ -201,30 +203,30 @@ pub struct Goal {
 
 pub async fn start_goal(
     State(dashboard): State<Arc<Dashboard>>,
-    Body(sent): Body<Map<String, Value>>,
-) -> Result<Json<Value>, Refusal> {
+    JsonBody(sent): JsonBody<Map<String, Value>>,
+) -> Result<Json<Value>, HttpRefusal> {
     let context = dashboard.now();
-    let (given, form) = read::<Goal>(Section::Goal, sent, &context.root.dir)?;
+    let (given, form) = read::<Goal>(ConfigSection::Goal, sent, &context.root.dir)?;
     let agree = form.agree.clone();
     let request = form.request(given, &context)?;
     let gadfly = dashboard.background.under(&context);
     let prepare = || terms::of_goal(&context, gadfly.setup(), &request);
-    let mut ready = prepare().await.map_err(|found| Refusal::problems(&found))?;
+    let mut ready = prepare().await.map_err(|found| HttpRefusal::problems(&found))?;
     if trusted(&context, &ready, agree.as_deref())? {
-        ready = prepare().await.map_err(|found| Refusal::problems(&found))?;
+        ready = prepare().await.map_err(|found| HttpRefusal::problems(&found))?;
     }
     begin(&dashboard, &context, ready, agree.as_deref()).await
 }
 
 impl Goal {
-    fn request(self, mut given: Overrides, context: &Context) -> Result<GoalRequest, Refusal> {
+    fn request(self, mut given: Overrides, context: &Context) -> Result<GoalRequest, HttpRefusal> {
         let filled = |text: Option<String>| text.map(|t| t.trim().to_owned()).filter(|t| !t.is_empty());
         let (named, goal) = (filled(self.named), filled(self.text));
         match (&named, &goal) {
             (Some(name), _) if !context.config.goals.contains_key(name) => {
-                return Err(Refusal::bad(format!("gadfly.toml has no goal `{name}`")));
+                return Err(HttpRefusal::bad(format!("gadfly.toml has no goal `{name}`")));
             }
-            (None, None) => return Err(Refusal::bad("what is the goal? It is empty")),
+            (None, None) => return Err(HttpRefusal::bad("what is the goal? It is empty")),
             _ => {}
         }
         let commands = self.until.iter().map(|c| c.trim()).filter(|c| !c.is_empty()).take(MOST_CRITERIA);
@@ -239,25 +241,26 @@ impl Goal {
     }
 }
 
-pub fn usd(amount: f64) -> Result<Money, Refusal> {
-    Money::of_usd(amount).ok_or_else(|| Refusal::bad("the budget has to be an amount of dollars, like 0.50"))
+pub fn usd(amount: f64) -> Result<Money, HttpRefusal> {
+    Money::of_usd(amount)
+        .ok_or_else(|| HttpRefusal::bad("the budget has to be an amount of dollars, like 0.50"))
 }
 
 #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // checked
-pub fn minutes(minutes: f64) -> Result<u64, Refusal> {
+pub fn minutes(minutes: f64) -> Result<u64, HttpRefusal> {
     if minutes.is_finite() && minutes > 0.0 && minutes < MOST_MINUTES {
         return Ok((minutes * 60_000.0) as u64);
     }
-    Err(Refusal::bad("the time has to be a number of minutes, like 30"))
+    Err(HttpRefusal::bad("the time has to be a number of minutes, like 30"))
 }
 
 /// Remembers what the project's files want, if that is what was agreed to.
-fn trusted(context: &Context, ready: &Ready, agree: Option<&str>) -> Result<bool, Refusal> {
+fn trusted(context: &Context, ready: &Ready, agree: Option<&str>) -> Result<bool, HttpRefusal> {
     let Ready::Untrusted(terms) = ready else { return Ok(false) };
     if agree != Some(terms.digest().as_str()) {
         return Ok(false);
     }
-    terms.trust(context).map_err(Refusal::ours)?;
+    terms.trust(context).map_err(HttpRefusal::ours)?;
     Ok(true)
 }
 
@@ -267,7 +270,7 @@ async fn begin(
     context: &Context,
     ready: Ready,
     agree: Option<&str>,
-) -> Result<Json<Value>, Refusal> {
+) -> Result<Json<Value>, HttpRefusal> {
     match ready {
         Ready::Prepared(prepared, terms) if agree == Some(terms.digest().as_str()) => {
             let prepared: Prepared = *prepared;
@@ -275,7 +278,7 @@ async fn begin(
             let run = dashboard.background.start(context, prepared).await?;
             Ok(Json(json!({ "run": run })))
         }
-        Ready::Untrusted(terms) | Ready::Prepared(_, terms) => Err(Refusal::terms(&terms)),
+        Ready::Untrusted(terms) | Ready::Prepared(_, terms) => Err(HttpRefusal::terms(&terms)),
     }
 }
 

@@ -15,8 +15,8 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 use similar::{ChangeTag, DiffOp, InlineChangeOptions, TextDiff};
 
-use super::extract::Asked;
-use super::refusal::Refusal;
+use super::extract::QueryString;
+use super::refusal::HttpRefusal;
 use super::{Dashboard, page, questions};
 use crate::output::brief;
 
@@ -50,8 +50,8 @@ pub struct From {
 pub async fn text(
     State(dashboard): State<Arc<Dashboard>>,
     Path((run, text)): Path<(String, String)>,
-    Asked(From { from }): Asked<From>,
-) -> Result<Json<Value>, Refusal> {
+    QueryString(From { from }): QueryString<From>,
+) -> Result<Json<Value>, HttpRefusal> {
     let run = page::named(&run)?;
     let read = tokio::task::spawn_blocking(move || {
         let brief = questions::brief_of(dashboard.gadfly(), &run, &text);
@@ -67,14 +67,14 @@ pub async fn text(
         };
         Ok(slice(&whole, from))
     });
-    read.await.map_err(Refusal::ours)?.map(Json)
+    read.await.map_err(HttpRefusal::ours)?.map(Json)
 }
 
-fn missing() -> Refusal {
-    Refusal::new(axum::http::StatusCode::NOT_FOUND, "there is no such text")
+fn missing() -> HttpRefusal {
+    HttpRefusal::new(axum::http::StatusCode::NOT_FOUND, "there is no such text")
 }
 
-fn stored(dashboard: &Dashboard, run: &RunId, digest: &str) -> Result<Arc<str>, Refusal> {
+fn stored(dashboard: &Dashboard, run: &RunId, digest: &str) -> Result<Arc<str>, HttpRefusal> {
     // The run has to be there; its texts are named by what they are.
     dashboard.gadfly().journal().summary(run)?;
     let digest: Digest = digest.parse().map_err(|_| missing())?;
@@ -82,7 +82,7 @@ fn stored(dashboard: &Dashboard, run: &RunId, digest: &str) -> Result<Arc<str>, 
 }
 
 /// The brief with this digest, among those of the newest calls.
-fn sent(dashboard: &Dashboard, run: &RunId, digest: &str) -> Result<Option<Arc<str>>, Refusal> {
+fn sent(dashboard: &Dashboard, run: &RunId, digest: &str) -> Result<Option<Arc<str>>, HttpRefusal> {
     let Ok(digest) = digest.parse::<Digest>() else { return Ok(None) };
     let journal = dashboard.gadfly().journal();
     let end = journal.next_seq(run)?;
@@ -115,14 +115,14 @@ pub struct Two {
 pub async fn diff(
     State(dashboard): State<Arc<Dashboard>>,
     Path(run): Path<String>,
-    Asked(Two { old, new }): Asked<Two>,
-) -> Result<Json<Value>, Refusal> {
+    QueryString(Two { old, new }): QueryString<Two>,
+) -> Result<Json<Value>, HttpRefusal> {
     let run = page::named(&run)?;
     let read = tokio::task::spawn_blocking(move || {
         let (old, new) = (stored(&dashboard, &run, &old)?, stored(&dashboard, &run, &new)?);
         Ok(differing(&old, &new))
     });
-    read.await.map_err(Refusal::ours)?.map(Json)
+    read.await.map_err(HttpRefusal::ours)?.map(Json)
 }
 
 fn differing(old: &str, new: &str) -> Value {
@@ -161,14 +161,14 @@ fn differing(old: &str, new: &str) -> Value {
     json!({ "same": false, "cut": cut, "hunks": hunks })
 }
 
-type Words = Vec<(bool, String)>;
+type ChangedWords = Vec<(bool, String)>;
 
 /// The lines of one place, with the words that changed in them as long as there is time to look for those.
 fn changes<'a>(
     diff: &'a TextDiff<'_, '_, str>,
     op: &DiffOp,
     until: Instant,
-) -> Box<dyn Iterator<Item = (ChangeTag, Words)> + 'a> {
+) -> Box<dyn Iterator<Item = (ChangeTag, ChangedWords)> + 'a> {
     let bytes: usize = diff.iter_changes(op).map(|change| change.value().len()).sum();
     if bytes > COMPARED_BY_WORD || Instant::now() >= until {
         let lines = diff
@@ -204,7 +204,7 @@ impl Room {
     }
 
     /// False if the line has no room any more.
-    fn take(&mut self, words: &Words) -> bool {
+    fn take(&mut self, words: &ChangedWords) -> bool {
         let bytes = words.iter().map(|(_, text)| text.len()).sum();
         let left =
             (self.lines.checked_sub(1), self.pieces.checked_sub(words.len()), self.bytes.checked_sub(bytes));
@@ -228,10 +228,10 @@ fn short(line: &str) -> String {
 pub async fn tree_diff(
     State(dashboard): State<Arc<Dashboard>>,
     Path((run, text)): Path<(String, String)>,
-) -> Result<Json<Value>, Refusal> {
+) -> Result<Json<Value>, HttpRefusal> {
     let run = page::named(&run)?;
     let read = tokio::task::spawn_blocking(move || Ok(by_file::by_file(&stored(&dashboard, &run, &text)?)));
-    read.await.map_err(Refusal::ours)?.map(Json)
+    read.await.map_err(HttpRefusal::ours)?.map(Json)
 }
 
 #[cfg(test)]

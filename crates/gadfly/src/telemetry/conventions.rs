@@ -9,7 +9,7 @@ pub const CONVENTIONS: &str = "semantic-conventions-genai 2026-05, development";
 
 /// What a value is.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Shape {
+pub enum AttributeShape {
     Text,
     Texts,
     Whole,
@@ -23,7 +23,7 @@ pub enum Shape {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Name {
     text: &'static str,
-    shape: Shape,
+    shape: AttributeShape,
     #[cfg(test)]
     says: &'static str,
 }
@@ -33,7 +33,7 @@ impl Name {
         self.text
     }
 
-    pub const fn shape(self) -> Shape {
+    pub const fn shape(self) -> AttributeShape {
         self.shape
     }
 
@@ -68,7 +68,7 @@ macro_rules! attributes {
     ($($id:ident = $name:literal, $shape:ident, $says:literal;)*) => {
         $(pub const $id: Name = Name {
             text: $name,
-            shape: Shape::$shape,
+            shape: AttributeShape::$shape,
             #[cfg(test)]
             says: $says,
         };)*

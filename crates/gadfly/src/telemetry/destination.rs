@@ -104,13 +104,13 @@ fn headers(text: &str) -> Result<HashMap<String, String>, String> {
 
 #[cfg(test)]
 mod tests {
-    use gadfly_project::place::{Layer, Source};
+    use gadfly_project::place::{ConfigLayer, Source};
     use gadfly_project::{Config, config::parse};
 
     use super::*;
 
     fn config(text: &str) -> TelemetryConfig {
-        let (partial, problems) = parse(&Source::new(Layer::User, "gadfly.toml", "/nowhere", text));
+        let (partial, problems) = parse(&Source::new(ConfigLayer::User, "gadfly.toml", "/nowhere", text));
         assert_eq!(problems, []);
         Config::from_layers([partial]).0.telemetry
     }

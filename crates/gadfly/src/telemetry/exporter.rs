@@ -16,7 +16,7 @@ use super::destination::Destination;
 use super::span::Span;
 use crate::output::safe;
 use following::Following;
-use wire::Wire;
+use wire::OtlpWire;
 
 /// Records that wait, and what their texts may weigh together.
 const MOST_RECORDS: usize = 1024;
@@ -38,20 +38,20 @@ const GRACE: Duration = Duration::from_millis(500);
 const PAUSE: Duration = Duration::from_secs(5);
 
 pub struct Exporter {
-    shared: Arc<Shared>,
+    shared: Arc<ExporterShared>,
     url: String,
 }
 
 #[derive(Default)]
-struct Shared {
-    state: Mutex<State>,
+struct ExporterShared {
+    state: Mutex<ExporterState>,
     woken: Condvar,
     over: Condvar,
 }
 
 #[derive(Default)]
-struct State {
-    queue: VecDeque<Told>,
+struct ExporterState {
+    queue: VecDeque<ExporterMessage>,
     bytes: usize,
     /// Of runs that are driven here: the first record there was no room for.
     missed: HashMap<RunId, u32>,
@@ -65,14 +65,14 @@ struct State {
     because: Option<String>,
 }
 
-enum Told {
+enum ExporterMessage {
     /// With the first record of the run that was not taken, if there is one since it was last told of.
     Recorded(RunId, Arc<Record>, Option<u32>),
     Left(RunId, Option<u32>),
 }
 
-impl Shared {
-    fn state(&self) -> MutexGuard<'_, State> {
+impl ExporterShared {
+    fn state(&self) -> MutexGuard<'_, ExporterState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -80,7 +80,7 @@ impl Shared {
 impl Exporter {
     /// Nothing is sent, and the end of the process says why.
     pub fn refused(because: String) -> Self {
-        let shared = Arc::new(Shared::default());
+        let shared = Arc::new(ExporterShared::default());
         let mut state = shared.state();
         (state.is_over, state.because) = (true, Some(because));
         drop(state);
@@ -89,7 +89,7 @@ impl Exporter {
 
     pub fn begin(destination: Destination, journal: Journal) -> Self {
         let url = destination.url.clone();
-        let shared = Arc::new(Shared::default());
+        let shared = Arc::new(ExporterShared::default());
         let there = Arc::clone(&shared);
         let work = move || send_all(&there, &destination, journal);
         let started = std::thread::Builder::new().name("traces".to_owned()).spawn(work);
@@ -111,7 +111,7 @@ impl Exporter {
         }
         state.bytes += bytes;
         let missed = state.missed.remove(run);
-        state.queue.push_back(Told::Recorded(run.clone(), Arc::clone(record), missed));
+        state.queue.push_back(ExporterMessage::Recorded(run.clone(), Arc::clone(record), missed));
         drop(state);
         self.shared.woken.notify_one();
     }
@@ -126,7 +126,7 @@ impl Exporter {
             state.runs_lost += 1;
             return;
         }
-        state.queue.push_back(Told::Left(run.clone(), missed));
+        state.queue.push_back(ExporterMessage::Left(run.clone(), missed));
         drop(state);
         self.shared.woken.notify_one();
     }
@@ -184,9 +184,9 @@ struct Outgoing {
 }
 
 /// The thread: takes what runs tell, makes spans of it, sends them.
-fn send_all(shared: &Shared, destination: &Destination, journal: Journal) {
+fn send_all(shared: &ExporterShared, destination: &Destination, journal: Journal) {
     let trouble = Trouble::default();
-    let wire = match Wire::new(destination, trouble.clone()) {
+    let wire = match OtlpWire::new(destination, trouble.clone()) {
         Ok(wire) => wire,
         Err(why) => {
             let mut state = shared.state();
@@ -204,10 +204,10 @@ fn send_all(shared: &Shared, destination: &Destination, journal: Journal) {
         let (told, until) = next(shared, outgoing.wakes());
         let mut found = Vec::new();
         match told {
-            Some(Told::Recorded(run, record, missed)) => {
+            Some(ExporterMessage::Recorded(run, record, missed)) => {
                 following.recorded(&run, &record, missed, &mut found);
             }
-            Some(Told::Left(run, missed)) => following.left(&run, missed, &mut found),
+            Some(ExporterMessage::Left(run, missed)) => following.left(&run, missed, &mut found),
             None => {}
         }
         let is_last = until.is_some() && shared.state().queue.is_empty();
@@ -231,11 +231,11 @@ fn send_all(shared: &Shared, destination: &Destination, journal: Journal) {
 }
 
 /// The next thing that was told; none if it is time to send, or the process ends and nothing more waits.
-fn next(shared: &Shared, wakes: Option<Instant>) -> (Option<Told>, Option<Instant>) {
+fn next(shared: &ExporterShared, wakes: Option<Instant>) -> (Option<ExporterMessage>, Option<Instant>) {
     let mut state = shared.state();
     loop {
         if let Some(told) = state.queue.pop_front() {
-            if let Told::Recorded(_, record, _) = &told {
+            if let ExporterMessage::Recorded(_, record, _) = &told {
                 state.bytes = state.bytes.saturating_sub(weight(record));
             }
             return (Some(told), state.until);
@@ -273,7 +273,7 @@ impl Outgoing {
     }
 
     /// Sends what is due, or at the end everything that time allows. How many are given up.
-    fn send(&mut self, wire: &Wire, until: Option<Instant>) -> u64 {
+    fn send(&mut self, wire: &OtlpWire, until: Option<Instant>) -> u64 {
         let mut lost = 0;
         loop {
             let now = Instant::now();
@@ -308,7 +308,7 @@ impl Outgoing {
 
 #[cfg(test)]
 mod tests {
-    use super::super::fold::Content;
+    use super::super::fold::ContentPolicy;
     use super::super::fold::tests::{a_round, folded, run};
     use super::*;
 
@@ -322,7 +322,8 @@ mod tests {
             writer.append_and_wait(&record.input, &record.step, None).unwrap();
         }
         // Nobody takes anything out: as if a collector were waited for.
-        let exporter = Exporter { shared: Arc::new(Shared::default()), url: "http://localhost".to_owned() };
+        let exporter =
+            Exporter { shared: Arc::new(ExporterShared::default()), url: "http://localhost".to_owned() };
         let other = RunId::random().unwrap();
         for _ in 0..MOST_RECORDS {
             exporter.recorded(&other, &records[0]);
@@ -333,17 +334,18 @@ mod tests {
         exporter.left(&run());
         let mut state = exporter.shared.state();
         assert_eq!(state.queue.len(), MOST_RECORDS + 1, "no more than there is room for");
-        let Some(Told::Left(left, missed)) = state.queue.pop_back() else { panic!() };
+        let Some(ExporterMessage::Left(left, missed)) = state.queue.pop_back() else { panic!() };
         assert!(state.missed.is_empty(), "nothing is kept of a run that was left");
         let mut out = Vec::new();
         Following::new(journal, false).left(&left, missed, &mut out);
         let ids = |spans: &[Span]| spans.iter().map(|span| span.id).collect::<Vec<_>>();
-        assert_eq!(ids(&out), ids(&folded(&a_round(), Content::Nothing)));
+        assert_eq!(ids(&out), ids(&folded(&a_round(), ContentPolicy::Nothing)));
     }
 
     #[test]
     fn runs_there_was_no_room_for_at_all_are_not_passed_over_in_silence() {
-        let exporter = Exporter { shared: Arc::new(Shared::default()), url: "http://localhost".to_owned() };
+        let exporter =
+            Exporter { shared: Arc::new(ExporterShared::default()), url: "http://localhost".to_owned() };
         for _ in 0..=MOST_TOLD {
             exporter.left(&run());
         }

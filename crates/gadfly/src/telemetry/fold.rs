@@ -18,8 +18,8 @@ use gadfly_engine::{AgentCard, Class, Digest, EffectId, NodePath, Observation, O
 use gadfly_journal::{Record, RunId};
 
 use super::conventions as names;
-use super::span::{At, Attributes, Span, SpanId};
-use calls::Open;
+use super::span::{Attributes, RecordTime, Span, SpanId};
+use calls::OpenSpan;
 
 pub use calls::LOST;
 
@@ -28,7 +28,7 @@ const INTERRUPTED: &str = "interrupted";
 
 /// What may be told of what agents are told and say.
 #[derive(Clone, Copy)]
-pub enum Content<'t> {
+pub enum ContentPolicy<'t> {
     /// Nothing.
     Nothing,
     /// What records themselves hold: findings, reasons, messages.
@@ -37,22 +37,22 @@ pub enum Content<'t> {
     All(&'t dyn Fn(&Digest) -> Option<Arc<str>>),
 }
 
-impl Content<'_> {
+impl ContentPolicy<'_> {
     const fn has_words(self) -> bool {
         !matches!(self, Self::Nothing)
     }
 }
 
 /// One run as far as it was folded. What it holds grows with what is open at once, not with the run.
-pub struct Fold {
+pub struct TraceFold {
     run: RunId,
     protocol: String,
     title: String,
     agents: BTreeMap<String, AgentCard>,
     stretch: Option<Stretch>,
     /// Agents of a pipeline at work.
-    nodes: BTreeMap<NodePath, Sent>,
-    open: BTreeMap<EffectId, Open>,
+    nodes: BTreeMap<NodePath, NodeWork>,
+    open: BTreeMap<EffectId, OpenSpan>,
     /// Critics' calls that were answered: their verdicts may come with a later record.
     held: Vec<Closed>,
     /// The last worker's call of a node: what its critics judge.
@@ -62,7 +62,7 @@ pub struct Fold {
     /// Not all that the run used is known.
     is_at_least: bool,
     outcome: Option<Outcome>,
-    last: At,
+    last: RecordTime,
 }
 
 struct Stretch {
@@ -70,7 +70,7 @@ struct Stretch {
 }
 
 /// A node of a pipeline, and whose work is done there.
-struct Sent {
+struct NodeWork {
     agent: String,
     span: Span,
 }
@@ -84,7 +84,7 @@ struct Closed {
     span: Span,
 }
 
-impl Fold {
+impl TraceFold {
     pub fn new(run: RunId) -> Self {
         Self {
             run,
@@ -100,13 +100,13 @@ impl Fold {
             protocols: BTreeMap::new(),
             is_at_least: false,
             outcome: None,
-            last: At::default(),
+            last: RecordTime::default(),
         }
     }
 
     /// The next record; what has come to its end is put into `out`.
-    pub fn take(&mut self, record: &Record, content: Content<'_>, out: &mut Vec<Span>) {
-        let at = At { ms: record.input.at.wall_ms.max(self.last.ms), seq: record.seq };
+    pub fn take(&mut self, record: &Record, content: ContentPolicy<'_>, out: &mut Vec<Span>) {
+        let at = RecordTime { ms: record.input.at.wall_ms.max(self.last.ms), seq: record.seq };
         let mut closed = self.heard(&record.input.what, at, content, out);
         self.last = at;
         for event in &record.step.events {
@@ -123,7 +123,7 @@ impl Fold {
     }
 
     /// Nobody drives the run any more, or no more is known of it. What waits for a person stays open.
-    pub fn finish(&mut self, content: Content<'_>, out: &mut Vec<Span>) {
+    pub fn finish(&mut self, content: ContentPolicy<'_>, out: &mut Vec<Span>) {
         out.extend(self.held.drain(..).map(|held| held.span));
         if self.outcome.as_ref().is_some_and(Outcome::is_ended) {
             for (_, open) in std::mem::take(&mut self.open) {
@@ -165,7 +165,13 @@ impl Fold {
         span
     }
 
-    fn heard(&mut self, what: &InputKind, at: At, content: Content<'_>, out: &mut Vec<Span>) -> Vec<Closed> {
+    fn heard(
+        &mut self,
+        what: &InputKind,
+        at: RecordTime,
+        content: ContentPolicy<'_>,
+        out: &mut Vec<Span>,
+    ) -> Vec<Closed> {
         match what {
             InputKind::Started(start) => {
                 self.protocol.clone_from(&start.plan.root.protocol);
@@ -195,7 +201,7 @@ impl Fold {
         }
     }
 
-    fn begin_stretch(&mut self, at: At, resumed: bool) {
+    fn begin_stretch(&mut self, at: RecordTime, resumed: bool) {
         let id = SpanId::of(&self.run, "stretch", &at.seq.to_string());
         let mut span = Span::new(&self.run, id, names::INVOKE_WORKFLOW, Some(&self.protocol));
         (span.start_ms, span.end_ms, span.seqs.begin) = (at.ms, at.ms, at.seq);
@@ -205,7 +211,7 @@ impl Fold {
         self.stretch = Some(Stretch { span });
     }
 
-    fn close_stretch(&mut self, content: Content<'_>, out: &mut Vec<Span>) {
+    fn close_stretch(&mut self, content: ContentPolicy<'_>, out: &mut Vec<Span>) {
         let Some(Stretch { mut span }) = self.stretch.take() else { return };
         span.attributes.text(names::OUTCOME, &self.standing());
         match &self.outcome {
@@ -256,7 +262,13 @@ impl Fold {
         lost.collect()
     }
 
-    fn observed(&mut self, effect: &EffectId, observation: &Observation, at: At, content: Content<'_>) {
+    fn observed(
+        &mut self,
+        effect: &EffectId,
+        observation: &Observation,
+        at: RecordTime,
+        content: ContentPolicy<'_>,
+    ) {
         let Some(open) = self.open.get_mut(effect) else { return };
         match observation {
             Observation::Step { .. } => {
@@ -291,7 +303,7 @@ impl Fold {
         }
     }
 
-    fn tell(&mut self, node: &NodePath, name: names::EventName, at: At, said: Attributes) {
+    fn tell(&mut self, node: &NodePath, name: names::EventName, at: RecordTime, said: Attributes) {
         if let Some(span) = self.span_at(node) {
             span.happened(name, at, said);
         }
@@ -300,8 +312,8 @@ impl Fold {
     fn happened(
         &mut self,
         event: &Event,
-        at: At,
-        content: Content<'_>,
+        at: RecordTime,
+        content: ContentPolicy<'_>,
         closed: &mut [Closed],
         out: &mut Vec<Span>,
     ) {
@@ -372,7 +384,7 @@ impl Fold {
     }
 
     /// An agent of a pipeline is sent out.
-    fn dispatched(&mut self, agent: &str, path: &NodePath, critic: Option<&str>, nth: u32, at: At) {
+    fn dispatched(&mut self, agent: &str, path: &NodePath, critic: Option<&str>, nth: u32, at: RecordTime) {
         let id = SpanId::of(&self.run, "node", &path.0);
         let mut span = Span::new(&self.run, id, names::INVOKE_AGENT, Some(agent));
         span.parent = self.stretch.as_ref().map(|stretch| stretch.span.id);
@@ -384,7 +396,7 @@ impl Fold {
         if let Some(critic) = critic {
             span.attributes.text(names::CRITIC, critic);
         }
-        self.nodes.insert(path.clone(), Sent { agent: agent.to_owned(), span });
+        self.nodes.insert(path.clone(), NodeWork { agent: agent.to_owned(), span });
     }
 
     /// The critics' calls at a node are told of without a further word: the next draft is made there now.

@@ -7,7 +7,7 @@ use gadfly_engine::Digest;
 use gadfly_journal::RunId;
 use serde_json::{Value as Json, json};
 
-use super::conventions::{EventName, Name, Operation, Shape};
+use super::conventions::{AttributeShape, EventName, Name, Operation};
 use crate::output::safe;
 
 /// The longest name, model, label or id, in characters.
@@ -56,7 +56,7 @@ fn hex(bytes: &[u8]) -> String {
 }
 
 #[derive(Clone, PartialEq, Debug)]
-pub enum Value {
+pub enum AttributeValue {
     Text(String),
     Texts(Vec<String>),
     Whole(i64),
@@ -66,16 +66,16 @@ pub enum Value {
 
 /// Attributes of a span or an event, each bounded as its name says.
 #[derive(Clone, PartialEq, Debug, Default)]
-pub struct Attributes(Vec<(Name, Value)>);
+pub struct Attributes(Vec<(Name, AttributeValue)>);
 
 impl Attributes {
-    /// A text. Content is only taken from those who may give it: see [`super::fold::Content`].
+    /// A text. Content is only taken from those who may give it: see [`super::fold::ContentPolicy`].
     pub fn text(&mut self, name: Name, text: &str) {
         let text = match name.shape() {
-            Shape::Content => content(text),
+            AttributeShape::Content => content(text),
             _ => safe::line(text, LONGEST_NAME),
         };
-        self.put(name, Value::Text(text));
+        self.put(name, AttributeValue::Text(text));
     }
 
     /// Content that is JSON. Whoever makes it cuts the texts in it: cut itself, it would be JSON no more.
@@ -86,71 +86,71 @@ impl Attributes {
         } else {
             json!(format!("… ({} bytes are left out)", text.len())).to_string()
         };
-        self.put(name, Value::Text(text));
+        self.put(name, AttributeValue::Text(text));
     }
 
     pub fn texts<'t>(&mut self, name: Name, texts: impl IntoIterator<Item = &'t str>) {
         let texts = texts.into_iter().take(MOST_TEXTS).map(|text| safe::line(text, LONGEST_NAME)).collect();
-        self.put(name, Value::Texts(texts));
+        self.put(name, AttributeValue::Texts(texts));
     }
 
     pub fn whole(&mut self, name: Name, n: u64) {
-        self.put(name, Value::Whole(i64::try_from(n).unwrap_or(i64::MAX)));
+        self.put(name, AttributeValue::Whole(i64::try_from(n).unwrap_or(i64::MAX)));
     }
 
     pub fn number(&mut self, name: Name, n: f64) {
-        self.put(name, Value::Number(n));
+        self.put(name, AttributeValue::Number(n));
     }
 
     pub fn flag(&mut self, name: Name, is: bool) {
-        self.put(name, Value::Flag(is));
+        self.put(name, AttributeValue::Flag(is));
     }
 
     /// The last word counts.
-    fn put(&mut self, name: Name, value: Value) {
+    fn put(&mut self, name: Name, value: AttributeValue) {
         match self.0.iter_mut().find(|(known, _)| *known == name) {
             Some((_, known)) => *known = value,
             None => self.0.push((name, value)),
         }
     }
 
-    pub fn iter(&self) -> impl Iterator<Item = (Name, &Value)> {
+    pub fn iter(&self) -> impl Iterator<Item = (Name, &AttributeValue)> {
         self.0.iter().map(|(name, value)| (*name, value))
     }
 
-    pub fn get(&self, name: Name) -> Option<&Value> {
+    pub fn get(&self, name: Name) -> Option<&AttributeValue> {
         self.0.iter().find(|(known, _)| *known == name).map(|(_, value)| value)
     }
 
     pub fn said(&self, name: Name) -> Option<&str> {
         match self.get(name)? {
-            Value::Text(text) => Some(text),
+            AttributeValue::Text(text) => Some(text),
             _ => None,
         }
     }
 
     pub fn counted(&self, name: Name) -> Option<u64> {
         match self.get(name)? {
-            Value::Whole(n) => u64::try_from(*n).ok(),
+            AttributeValue::Whole(n) => u64::try_from(*n).ok(),
             _ => None,
         }
     }
 
     pub fn measured(&self, name: Name) -> Option<f64> {
         match self.get(name)? {
-            Value::Number(n) => Some(*n),
+            AttributeValue::Number(n) => Some(*n),
             _ => None,
         }
     }
 
     fn as_json(&self) -> Json {
-        let field = |(name, value): (Name, &Value)| {
+        let field = |(name, value): (Name, &AttributeValue)| {
             let value = match value {
-                Value::Text(text) => json!(text),
-                Value::Texts(texts) => json!(texts),
-                Value::Whole(n) => json!(n),
-                Value::Number(n) => json!(n),
-                Value::Flag(is) => json!(is),
+                AttributeValue::Text(text) => json!(text),
+                AttributeValue::Texts(texts) => json!(texts),
+                AttributeValue::Whole(n) => json!(n),
+                AttributeValue::Number(n) => json!(n),
+                AttributeValue::Flag(is) => json!(is),
             };
             (name.as_str().to_owned(), value)
         };
@@ -173,7 +173,7 @@ fn content(text: &str) -> String {
 
 /// When something happened, and with which record it became known: milliseconds alone give no order.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub struct At {
+pub struct RecordTime {
     pub ms: u64,
     pub seq: u32,
 }
@@ -181,7 +181,7 @@ pub struct At {
 #[derive(Clone, PartialEq, Debug)]
 pub struct Moment {
     pub name: EventName,
-    pub at: At,
+    pub at: RecordTime,
     pub attributes: Attributes,
 }
 
@@ -241,7 +241,7 @@ impl Span {
         }
     }
 
-    pub fn happened(&mut self, name: EventName, at: At, attributes: Attributes) {
+    pub fn happened(&mut self, name: EventName, at: RecordTime, attributes: Attributes) {
         if self.moments.len() < MOST_EVENTS {
             self.moments.push(Moment { name, at, attributes });
         } else {

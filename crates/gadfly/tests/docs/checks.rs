@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use clap::Parser as _;
-use gadfly_engine::deduction::{Level, Table};
+use gadfly_engine::deduction::{DeductionTable, Level};
 use gadfly_engine::protocol::audit::report::{self, Criterion};
 use gadfly_engine::protocol::converge::sets;
 use gadfly_engine::reading::quoted::Shown;
@@ -144,7 +144,7 @@ pub fn scripts(page: &Page) -> Vec<String> {
 }
 
 /// The table of deductions that a block holds (`markdown rubric`, `toml rubric`); none if it is another block.
-fn rubric(block: &Block) -> Option<Result<Table, String>> {
+fn rubric(block: &Block) -> Option<Result<DeductionTable, String>> {
     let read = match block.info.as_str() {
         "markdown rubric" => deduction_table::from_markdown(&block.text, Path::new("rubric.md"), None),
         "toml rubric" => deduction_table::from_toml(&block.text, Path::new("rubric.toml")),
@@ -187,7 +187,7 @@ pub fn replies(page: &Page) -> Vec<String> {
 
 /// Whether a protocol can read a reply: `score` by this table, `audit` as a report on round 1 of task T1 with
 /// two criteria, `converge` as pass 1 on the set `tasks`.
-fn read(protocol: &str, text: &str, table: Option<&Table>) -> Result<(), String> {
+fn read(protocol: &str, text: &str, table: Option<&DeductionTable>) -> Result<(), String> {
     match protocol {
         "revise" => status::read(text, &Shown::default()).map(drop).map_err(|e| e.to_string()),
         "score" => {

@@ -106,14 +106,16 @@ fn plays_a_worker() {
     let runtime = tokio::runtime::Runtime::new().unwrap();
     let code = runtime.block_on(async {
         if kind == "acp" {
-            let script = acp::Script::parse(words.skip(1)).unwrap();
+            let script = acp::AcpScript::parse(words.skip(1)).unwrap();
             return acp::serve(script, tokio::io::stdin(), tokio::io::stdout()).await;
         }
-        let (script, flags) = cli::Script::parse(words).unwrap();
+        let (script, flags) = cli::CliScript::parse(words).unwrap();
         let mut brief = String::new();
         std::io::stdin().read_to_string(&mut brief).unwrap();
         let (env, folder) = (std::env::vars().collect(), std::env::current_dir().unwrap());
-        cli::play(script, cli::Asked { flags, env, brief, folder }, tokio::io::stdout()).await.code
+        cli::play(script, cli::ProgramInvocation { flags, env, brief, folder }, tokio::io::stdout())
+            .await
+            .code
     });
     // Not by returning: a thread that reads standard input would hold the process.
     std::process::exit(code);

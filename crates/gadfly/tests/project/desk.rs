@@ -8,14 +8,14 @@ use std::fs;
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
 
-use gadfly_engine::artifact::Entry;
+use gadfly_engine::artifact::ArtifactFile;
 use gadfly_engine::event::EventKind;
 use gadfly_engine::input::InputKind;
 use gadfly_engine::pipeline::{PairVerdict, PipelineEvent};
 use gadfly_engine::plan::NamedBy;
 use gadfly_engine::plan::NodePlan;
 use gadfly_engine::{Digest, Event, Input, Limits, Manifest, NodePath, Plan, Reply, Stamp, Start, Step};
-use gadfly_journal::pipeline::{Judge, Receipt, Rules};
+use gadfly_journal::pipeline::{JudgedBy, Receipt, VerdictJudge};
 use gadfly_journal::{Journal, RunId};
 use tempfile::TempDir;
 
@@ -137,9 +137,9 @@ impl Desk {
     pub fn verdict(&self, agent: &str, score: u32, files: &[&str]) -> PairVerdict {
         let entry = |path: &&str| {
             let blob = Digest::of(&fs::read(self.path(path)).unwrap());
-            Entry { path: (*path).to_owned(), mode: 0o644, blob }
+            ArtifactFile { path: (*path).to_owned(), mode: 0o644, blob }
         };
-        let files: Vec<Entry> = files.iter().map(entry).collect();
+        let files: Vec<ArtifactFile> = files.iter().map(entry).collect();
         PairVerdict {
             agent: agent.into(),
             critic: format!("{agent}-critic"),
@@ -166,14 +166,14 @@ impl Desk {
             agent: verdict.agent,
             critic: verdict.critic,
             lens: None,
-            judge: Judge { kind: "anthropic".into(), model: None, layer: NamedBy::User },
+            judge: VerdictJudge { kind: "anthropic".into(), model: None, layer: NamedBy::User },
             score,
             threshold: 80,
             rounds: 1,
             escalated: false,
             artifact: verdict.artifact,
             files: verdict.files,
-            rules: Rules { protocol: "pipeline".into(), version: 1, rubric: verdict.rubric },
+            rules: JudgedBy { protocol: "pipeline".into(), version: 1, rubric: verdict.rubric },
             reply: verdict.reply,
             run: "0123456789".into(),
             at: "2026-05-09T14:30:00Z".into(),

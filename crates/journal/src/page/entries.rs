@@ -3,14 +3,14 @@
 use gadfly_engine::event::EventKind;
 
 use super::Window;
-use super::reader::Reader;
+use super::reader::PageReader;
 use crate::read::{ReadError, Record};
 use crate::record_index::RecordKind;
 use crate::state::GoalState;
 
 /// Gives the goal its steps and rail; says where to go on if there are older ones.
 pub(super) fn read(
-    reader: &mut Reader<'_>,
+    reader: &mut PageReader<'_>,
     window: &Window,
     goal: &mut GoalState,
 ) -> Result<Option<u32>, ReadError> {

@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use gadfly_engine::input::InputKind;
 use gadfly_engine::{Outcome, Plan};
 
-use super::reader::Reader;
+use super::reader::PageReader;
 use crate::read::ReadError;
 use crate::record_index::RecordKind;
 use crate::state::RunState;
@@ -25,7 +25,7 @@ pub(super) struct RunOverview {
     pub(super) all: bool,
 }
 
-pub(super) fn read(reader: &mut Reader<'_>) -> Result<RunOverview, ReadError> {
+pub(super) fn read(reader: &mut PageReader<'_>) -> Result<RunOverview, ReadError> {
     let mut seqs = BTreeSet::from([0]);
     let mut all = true;
     seqs.extend(reader.oldest(RecordKind::Told, 0..u32::MAX, FIRST));

@@ -7,7 +7,7 @@ use rusqlite::{Connection, OptionalExtension as _};
 
 use crate::chain::Chain;
 use crate::checkpoint::{self, CHUNK};
-use crate::encode::End;
+use crate::encode::ChunkEnd;
 use crate::read::{ReadError, Record, Walker, damaged};
 use crate::record_index::{self, RecordIndex, RecordKind};
 use crate::run_id::RunId;
@@ -15,7 +15,7 @@ use crate::run_id::RunId;
 /// What the records of one part of a page may take; the newest is read whatever its size.
 const PART_BYTES: usize = 8 << 20;
 
-pub(super) struct Reader<'a> {
+pub(super) struct PageReader<'a> {
     conn: &'a Connection,
     check: Option<&'a Chain>,
     run: &'a RunId,
@@ -26,13 +26,13 @@ pub(super) struct Reader<'a> {
     pub(super) read: u32,
 }
 
-impl<'a> Reader<'a> {
+impl<'a> PageReader<'a> {
     pub(super) fn new(
         conn: &'a Connection,
         check: Option<&'a Chain>,
         run: &'a RunId,
         number: i64,
-        end: &End,
+        end: &ChunkEnd,
     ) -> Result<Self, ReadError> {
         let mut kinds = checkpoint::kinds(conn, check, run, number)?;
         let (newest, before) = end.kinds();

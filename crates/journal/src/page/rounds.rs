@@ -6,7 +6,7 @@ use gadfly_engine::Event;
 use gadfly_engine::event::EventKind;
 
 use super::Window;
-use super::reader::Reader;
+use super::reader::PageReader;
 use crate::read::{ReadError, Record};
 use crate::record_index::RecordKind;
 use crate::run_id::RunId;
@@ -23,7 +23,7 @@ pub(super) struct Rounds {
     pub(super) before: Option<u32>,
 }
 
-pub(super) fn read(reader: &mut Reader<'_>, window: &Window) -> Result<Rounds, ReadError> {
+pub(super) fn read(reader: &mut PageReader<'_>, window: &Window) -> Result<Rounds, ReadError> {
     let (end, most) = (window.rounds_before.unwrap_or(u32::MAX), window.most_rounds());
     let begun = reader.newest(RecordKind::Begun, 0..end, most + BEFORE);
     let mut first = begun.get(most - 1).copied().filter(|_| begun.len() > most);
@@ -37,19 +37,19 @@ pub(super) fn read(reader: &mut Reader<'_>, window: &Window) -> Result<Rounds, R
     }
     seqs.reverse();
     seqs.extend(after(reader, end)?);
-    let mut fold = Fold::new(reader.run());
+    let mut fold = RoundsFold::new(reader.run());
     for record in reader.fetched(seqs.iter()) {
         fold.apply(record);
     }
     let stretch = first.unwrap_or(0)..end;
-    let is_here = |round: &Begun| stretch.contains(&round.seq) && (round.seen || first.is_none());
+    let is_here = |round: &RoundStart| stretch.contains(&round.seq) && (round.seen || first.is_none());
     let kept = fold.state.rounds.into_iter().zip(&fold.begun);
     let kept = kept.filter(|(_, begun)| is_here(begun)).map(|(round, _)| round).collect();
     Ok(Rounds { kept, before: first })
 }
 
 /// What comes after the window and may belong to its rounds.
-fn after(reader: &mut Reader<'_>, end: u32) -> Result<Vec<u32>, ReadError> {
+fn after(reader: &mut PageReader<'_>, end: u32) -> Result<Vec<u32>, ReadError> {
     let begun = reader.oldest(RecordKind::Begun, end..u32::MAX, AFTER);
     let until = begun.last().copied().filter(|_| begun.len() == AFTER).unwrap_or(u32::MAX);
     let mut seqs = reader.oldest(RecordKind::Round, end..until, AFTER * RECORDS);
@@ -59,18 +59,18 @@ fn after(reader: &mut Reader<'_>, end: u32) -> Result<Vec<u32>, ReadError> {
 }
 
 /// The record that a round came with, and whether that said it begins.
-pub(super) struct Begun {
+pub(super) struct RoundStart {
     pub(super) seq: u32,
     seen: bool,
 }
 
 /// Rounds, and where each began.
-pub(super) struct Fold {
+pub(super) struct RoundsFold {
     pub(super) state: RunState,
-    pub(super) begun: Vec<Begun>,
+    pub(super) begun: Vec<RoundStart>,
 }
 
-impl Fold {
+impl RoundsFold {
     pub(super) fn new(run: &RunId) -> Self {
         Self { state: RunState::new(run.clone()), begun: Vec::new() }
     }
@@ -83,7 +83,7 @@ impl Fold {
                     && matches!(event.what, EventKind::RoundStarted { round: n, .. } if n == round.round)
             };
             let seen = record.step.events.iter().any(begins);
-            self.begun.push(Begun { seq: record.seq, seen });
+            self.begun.push(RoundStart { seq: record.seq, seen });
         }
     }
 }

@@ -1,14 +1,14 @@
 //! One entry of the project's research journal: who did what, with which score. Rendered once, never changed.
 
 use super::state::paths;
-use super::text::{Zone, words};
+use super::text::{LocalZone, words};
 use crate::run_id::RunId;
 
 /// The heading of a file that begins with us.
 pub const HEADING: &str = "# Research Journal";
 
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Entry {
+pub struct JournalEntry {
     pub at_ms: u64,
     pub agent: String,
     pub phase: Option<String>,
@@ -18,7 +18,7 @@ pub struct Entry {
     pub report: String,
 }
 
-impl Entry {
+impl JournalEntry {
     #[allow(clippy::too_many_arguments)] // the parts of one sentence; a struct for them would be this one
     pub(super) fn judged(
         at_ms: u64,
@@ -83,7 +83,7 @@ impl Entry {
     }
 
     /// A heading and one line per field; whatever the words say, they stay on their line.
-    pub fn render(&self, zone: &Zone) -> String {
+    pub fn render(&self, zone: &LocalZone) -> String {
         let or_none = |text: &str| if text.is_empty() { "N/A".to_owned() } else { words(text) };
         let score = self.score.map_or_else(|| "N/A".to_owned(), |score| format!("{score}/100"));
         format!(

@@ -9,7 +9,7 @@ use gadfly_engine::{Plan, RunManifest};
 
 use super::receipt::Receipt;
 use super::state::PipelineState;
-use super::text::{Zone, one_line};
+use super::text::{LocalZone, one_line};
 use super::{entry, plans, series, session_report, state_file, trace};
 use crate::journal::Journal;
 use crate::run_id::RunId;
@@ -87,16 +87,16 @@ impl StateFiles {
 }
 
 /// Writes the files of one run.
-pub struct ProjectFiles {
+pub struct ProjectFileWriter {
     journal: Journal,
     files: StateFiles,
     /// A folder of ours for what has to be remembered about shared files.
     memory: PathBuf,
-    zone: Zone,
+    zone: LocalZone,
 }
 
-impl ProjectFiles {
-    pub fn new(journal: &Journal, run: &RunId, files: StateFiles, zone: Zone) -> Self {
+impl ProjectFileWriter {
+    pub fn new(journal: &Journal, run: &RunId, files: StateFiles, zone: LocalZone) -> Self {
         let memory = journal.run_dir(run).join("project-files");
         Self { journal: journal.clone(), files, memory, zone }
     }

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use gadfly_engine::pipeline::GateReport;
-use gadfly_engine::pipeline::aggregate::{Component, Row};
+use gadfly_engine::pipeline::aggregate::{Component, ScoreRow};
 
 use super::text::{cell, words};
 
@@ -42,7 +42,7 @@ pub fn render(report: &GateReport) -> String {
     out
 }
 
-fn line(component: &Component, row: &Row, floor: u32, out: &mut String) {
+fn line(component: &Component, row: &ScoreRow, floor: u32, out: &mut String) {
     let status = match (row.score, &row.because) {
         (Some(score), _) if score >= floor => "pass".to_owned(),
         (Some(_), _) => format!("below {floor}"),

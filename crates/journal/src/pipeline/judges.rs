@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 
 /// Who gave a verdict.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
-pub struct Judge {
+pub struct VerdictJudge {
     /// The kind of agent, as a configuration names it; empty if nobody recorded it.
     #[serde(default)]
     pub kind: String,
@@ -24,7 +24,7 @@ pub struct Judge {
     pub layer: NamedBy,
 }
 
-impl Judge {
+impl VerdictJudge {
     /// Nobody judged: the reply was ready before the work was, in a file that only the project names.
     pub fn is_canned(&self) -> bool {
         is_canned(&self.kind, self.layer)
@@ -32,7 +32,7 @@ impl Judge {
 }
 
 /// For people: `anthropic claude-sonnet-4-5, named by the user`.
-impl fmt::Display for Judge {
+impl fmt::Display for VerdictJudge {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let kind = if self.kind.is_empty() { "an agent of unknown kind" } else { &self.kind };
         let by = match self.layer {
@@ -48,7 +48,7 @@ impl fmt::Display for Judge {
 }
 
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
-pub struct Judges(BTreeMap<String, Judge>);
+pub struct Judges(BTreeMap<String, VerdictJudge>);
 
 impl Judges {
     pub fn follow(&mut self, input: &Input, step: &Step) {
@@ -75,11 +75,11 @@ impl Judges {
     }
 
     fn know(&mut self, agent: &str, card: &AgentCard) {
-        let judge = Judge { kind: card.kind.clone(), model: card.model.clone(), layer: card.named_by };
+        let judge = VerdictJudge { kind: card.kind.clone(), model: card.model.clone(), layer: card.named_by };
         self.0.insert(agent.to_owned(), judge);
     }
 
-    pub fn judge(&self, agent: &str) -> Judge {
+    pub fn judge(&self, agent: &str) -> VerdictJudge {
         self.0.get(agent).cloned().unwrap_or_default()
     }
 }

@@ -63,11 +63,11 @@ pub struct Accepting<'a> {
 struct Learned {
     format: u32,
     #[serde(default)]
-    decided: BTreeMap<String, Line>,
+    decided: BTreeMap<String, LearningLine>,
 }
 
 #[derive(Serialize, Deserialize)]
-struct Line {
+struct LearningLine {
     as_what: Decided,
     text: String,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -124,7 +124,7 @@ impl Journal {
         }
         let line = learn_line(&found.suggestion);
         let nth = u32::try_from(learned.decided.len()).unwrap_or(u32::MAX);
-        let decided = Line { as_what, text: line.clone(), skill: skill.map(str::to_owned), nth };
+        let decided = LearningLine { as_what, text: line.clone(), skill: skill.map(str::to_owned), nth };
         learned.decided.insert(id.to_owned(), decided);
         learned.write(&path)?;
         Ok(line)
@@ -133,10 +133,10 @@ impl Journal {
     /// Brings what was accepted into the memory and the gotchas: our block there, and no other byte.
     fn spread(&self, into: &Accepting<'_>) -> Result<(), LearnError> {
         let learned = Learned::read(&self.dir().join(FILE))?;
-        let mut accepted: Vec<&Line> =
+        let mut accepted: Vec<&LearningLine> =
             learned.decided.values().filter(|line| line.as_what == Decided::Accepted).collect();
         accepted.sort_by_key(|line| line.nth);
-        let block = |lines: &mut dyn Iterator<Item = &&Line>| {
+        let block = |lines: &mut dyn Iterator<Item = &&LearningLine>| {
             lines.flat_map(|line| [line.text.as_str(), "\n"]).collect::<String>()
         };
         let ours = self.dir().join("shared");

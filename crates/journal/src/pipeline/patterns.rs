@@ -20,7 +20,7 @@ const LARGEST: u64 = 128 << 10;
 
 /// The count of one user.
 #[derive(Clone, Debug)]
-pub struct Patterns {
+pub struct PatternCounts {
     dir: PathBuf,
 }
 
@@ -32,12 +32,12 @@ pub struct Promotion {
 }
 
 #[derive(Serialize, Deserialize)]
-struct Seen {
+struct SeenPattern {
     pattern: String,
     projects: BTreeSet<String>,
 }
 
-impl Patterns {
+impl PatternCounts {
     /// `state` is the user's state folder.
     pub fn new(state: &Path) -> Self {
         Self { dir: state.join("patterns") }
@@ -56,7 +56,7 @@ impl Patterns {
             let pattern = one_line(&suggestion.pattern());
             let path = self.dir.join(Digest::of(pattern.as_bytes()).to_string());
             let known = read(&path).filter(|seen| seen.pattern == pattern);
-            let mut seen = known.unwrap_or_else(|| Seen { pattern, projects: BTreeSet::new() });
+            let mut seen = known.unwrap_or_else(|| SeenPattern { pattern, projects: BTreeSet::new() });
             if seen.projects.len() >= MOST_PROJECTS || !seen.projects.insert(project.clone()) {
                 continue;
             }
@@ -83,7 +83,7 @@ impl Patterns {
     }
 }
 
-fn read(path: &Path) -> Option<Seen> {
+fn read(path: &Path) -> Option<SeenPattern> {
     let found = path.symlink_metadata().ok()?;
     if !found.is_file() || found.len() > LARGEST {
         return None;

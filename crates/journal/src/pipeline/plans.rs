@@ -7,7 +7,7 @@ use gadfly_engine::Outcome;
 
 use super::series::own_file;
 use super::state::{Drafted, PipelineState};
-use super::text::{Zone, slug};
+use super::text::{LocalZone, slug};
 use crate::shared_file::{self, SharedFileError};
 
 const STATUS: &str = "**Status:** ";
@@ -23,7 +23,7 @@ pub fn write(
     state: &PipelineState,
     drafted: &Drafted,
     text: &str,
-    zone: &Zone,
+    zone: &LocalZone,
 ) -> Result<PathBuf, SharedFileError> {
     let mark = format!("<!-- gadfly: run {}, {} -->", state.run, drafted.text.short());
     let folder = dir.join(folder(drafted));

@@ -6,14 +6,14 @@ use std::fs;
 use std::io::{self, Read};
 use std::path::{Component, Path};
 
-use gadfly_engine::artifact::Entry;
+use gadfly_engine::artifact::ArtifactFile;
 use gadfly_engine::pipeline::PairVerdict;
 use gadfly_engine::pipeline::verdict::OtherLens;
 use gadfly_engine::{Digest, Manifest};
 use serde::{Deserialize, Serialize};
 
-use super::judges::Judge;
-use super::state::{Given, PROTOCOL, PipelineState};
+use super::judges::VerdictJudge;
+use super::state::{GivenVerdict, PROTOCOL, PipelineState};
 use super::statement::PAYLOAD;
 use super::text::{file_name, one_line, rfc3339};
 use crate::run_id::RunId;
@@ -28,7 +28,7 @@ const MOST_RECEIPTS: usize = 2_000;
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Receipt {
     #[serde(skip)]
-    pub files: Vec<Entry>,
+    pub files: Vec<ArtifactFile>,
     /// By path, for other tools; ours go by the digest of `files`.
     #[serde(skip)]
     pub sha256: BTreeMap<String, String>,
@@ -36,14 +36,14 @@ pub struct Receipt {
     pub critic: String,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub lens: Option<String>,
-    pub judge: Judge,
+    pub judge: VerdictJudge,
     pub score: u32,
     pub threshold: u32,
     pub rounds: u32,
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub escalated: bool,
     pub artifact: Digest,
-    pub rules: Rules,
+    pub rules: JudgedBy,
     pub reply: Digest,
     pub run: String,
     /// RFC 3339, in UTC.
@@ -53,14 +53,14 @@ pub struct Receipt {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub open: Vec<String>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub made: Vec<Entry>,
+    pub made: Vec<ArtifactFile>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub base: Option<Base>,
 }
 
 /// What work was judged by.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
-pub struct Rules {
+pub struct JudgedBy {
     pub protocol: String,
     /// Of the protocol's rules.
     pub version: u32,
@@ -96,7 +96,7 @@ impl PipelineState {
     pub fn receipts(&self) -> Vec<Receipt> {
         // Ready-made replies are no verdict that anybody else should go by.
         let judged: Vec<_> = self.verdicts.iter().filter(|given| !given.judge.is_canned()).collect();
-        let is_newest = |at: usize, given: &Given| {
+        let is_newest = |at: usize, given: &GivenVerdict| {
             !judged[at + 1..].iter().any(|other| other.verdict.agent == given.verdict.agent)
         };
         let newest = judged.iter().enumerate().filter(|(at, given)| is_newest(*at, given));
@@ -105,7 +105,7 @@ impl PipelineState {
 }
 
 impl Receipt {
-    fn new(run: &RunId, version: u32, given: &Given) -> Self {
+    fn new(run: &RunId, version: u32, given: &GivenVerdict) -> Self {
         let verdict = given.verdict.clone();
         Self {
             files: verdict.files,
@@ -119,7 +119,7 @@ impl Receipt {
             rounds: verdict.rounds,
             escalated: verdict.escalated,
             artifact: verdict.artifact,
-            rules: Rules { protocol: PROTOCOL.to_owned(), version, rubric: verdict.rubric },
+            rules: JudgedBy { protocol: PROTOCOL.to_owned(), version, rubric: verdict.rubric },
             reply: verdict.reply,
             run: run.to_string(),
             at: rfc3339(given.at_ms),

@@ -8,7 +8,7 @@ use gadfly_engine::event::EventKind;
 use gadfly_engine::pipeline::learning::Suggestion;
 use gadfly_engine::pipeline::{PairVerdict, PipelineEvent};
 
-use super::judges::{Judge, Judges};
+use super::judges::{Judges, VerdictJudge};
 use super::state::PROTOCOL;
 use crate::body::OwnedPair;
 use crate::journal::Journal;
@@ -21,13 +21,13 @@ pub struct Recorded {
     pub run: RunId,
     /// Milliseconds since 1970.
     pub at_ms: u64,
-    pub judge: Judge,
+    pub judge: VerdictJudge,
     pub verdict: PairVerdict,
 }
 
 /// What one run suggests to learn.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub(super) struct Noted {
+pub(super) struct SuggestedLearning {
     pub(super) run: RunId,
     pub(super) at_ms: u64,
     pub(super) suggestions: Vec<Suggestion>,
@@ -87,7 +87,7 @@ impl Journal {
         Ok(last)
     }
 
-    pub(super) fn noted(&self) -> Result<Vec<Noted>, ReadError> {
+    pub(super) fn noted(&self) -> Result<Vec<SuggestedLearning>, ReadError> {
         let mut all = Vec::new();
         for run in self.pipelines()? {
             let mut last = None;
@@ -98,7 +98,7 @@ impl Journal {
                     }
                 }
             })?;
-            all.extend(last.map(|(at_ms, suggestions)| Noted { run, at_ms, suggestions }));
+            all.extend(last.map(|(at_ms, suggestions)| SuggestedLearning { run, at_ms, suggestions }));
         }
         Ok(all)
     }

@@ -2,15 +2,15 @@
 
 use gadfly_engine::Outcome;
 
-use super::state::{PipelineState, Status};
-use super::text::{Zone, duration, words};
+use super::state::{AgentStatus, PipelineState};
+use super::text::{LocalZone, duration, words};
 
 pub fn heading(state: &PipelineState) -> String {
     format!("# Session Report — {}\n", words(&state.project))
 }
 
 /// All entries so far, in order: an entry once made is always the same.
-pub fn entries(state: &PipelineState, zone: &Zone) -> Vec<String> {
+pub fn entries(state: &PipelineState, zone: &LocalZone) -> Vec<String> {
     let mut entries = Vec::new();
     for plan in state.drafted.iter().filter(|drafted| !drafted.spec) {
         let Some((by, at_ms)) = &plan.approved else { continue };
@@ -30,7 +30,7 @@ pub fn entries(state: &PipelineState, zone: &Zone) -> Vec<String> {
     entries
 }
 
-fn end(state: &PipelineState, outcome: &Outcome, zone: &Zone) -> String {
+fn end(state: &PipelineState, outcome: &Outcome, zone: &LocalZone) -> String {
     let mut sent: Vec<&str> = Vec::new();
     for invocation in &state.invocations {
         if !sent.contains(&invocation.agent.as_str()) {
@@ -44,11 +44,11 @@ fn end(state: &PipelineState, outcome: &Outcome, zone: &Zone) -> String {
     let scored = scored.filter_map(|a| Some(format!("{} {}/100", a.agent, a.last_score?)));
     let overall = state.overall.map(|overall| format!("overall {overall}/100"));
     let results: Vec<String> = scored.chain(overall).collect();
-    let with = |status: Status| {
+    let with = |status: AgentStatus| {
         let names = state.agents.iter().filter(|a| a.status == status).map(|a| a.agent.as_str());
         names.collect::<Vec<_>>().join(", ")
     };
-    let pending = [with(Status::InProgress), with(Status::Blocked), with(Status::Pending)];
+    let pending = [with(AgentStatus::InProgress), with(AgentStatus::Blocked), with(AgentStatus::Pending)];
     let pending: Vec<String> = pending.into_iter().filter(|names| !names.is_empty()).collect();
     let or_none = |text: String| if text.is_empty() { "None".to_owned() } else { words(&text) };
     format!(
@@ -61,7 +61,7 @@ fn end(state: &PipelineState, outcome: &Outcome, zone: &Zone) -> String {
         duration(state.active_ms),
         or_none(decisions.join("; ")),
         or_none(results.join(", ")),
-        or_none(with(Status::Completed)),
+        or_none(with(AgentStatus::Completed)),
         or_none(pending.join(", ")),
         state.run,
     )

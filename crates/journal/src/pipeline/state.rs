@@ -10,16 +10,16 @@ use gadfly_engine::input::InputKind;
 use gadfly_engine::pipeline::aggregate::Hundredths;
 use gadfly_engine::pipeline::learning::Suggestion;
 use gadfly_engine::pipeline::{GateReport, PairVerdict, PipelineEvent, Registry};
-use gadfly_engine::protocol::pipeline::settings::Settings;
+use gadfly_engine::protocol::pipeline::settings::PipelineSettings;
 use gadfly_engine::review::{Review, Verdict};
 use gadfly_engine::{EffectId, NodePath, Outcome};
 
-use super::entry::Entry;
+use super::entry::JournalEntry;
 use super::judges::Judges;
 use crate::read::Record;
 use crate::run_id::RunId;
 
-pub use parts::{AgentState, Drafted, EscalationSeen, Given, Invocation, Status};
+pub use parts::{AgentState, AgentStatus, Drafted, EscalationSeen, GivenVerdict, Invocation};
 
 /// The protocol whose runs are folded.
 pub const PROTOCOL: &str = "pipeline";
@@ -41,10 +41,10 @@ pub struct PipelineState {
     pub overall: Option<Hundredths>,
     pub gate: Option<GateReport>,
     pub drafted: Vec<Drafted>,
-    pub verdicts: Vec<Given>,
+    pub verdicts: Vec<GivenVerdict>,
     pub suggestions: Vec<Suggestion>,
     /// What belongs into the project's journal, in order.
-    pub entries: Vec<Entry>,
+    pub entries: Vec<JournalEntry>,
     pub outcome: Option<Outcome>,
     pub(super) registry: Registry,
     judges: Judges,
@@ -120,7 +120,9 @@ impl PipelineState {
         self.created_ms = wall_ms;
         self.title.clone_from(&plan.title);
         self.rules = plan.root.version;
-        let Ok(settings) = serde_json::from_value::<Settings>(plan.root.settings.clone()) else { return };
+        let Ok(settings) = serde_json::from_value::<PipelineSettings>(plan.root.settings.clone()) else {
+            return;
+        };
         self.project = settings.project;
         for entry in &settings.registry.entries {
             let on = entry.conditional.is_none() || settings.enabled.contains(&entry.agent);
@@ -143,7 +145,7 @@ impl PipelineState {
         if let Some(why) = self.waiting.last().map(|(_, why)| why).or(handed_over) {
             return Some(why.clone());
         }
-        let blocked = self.agents.iter().filter(|a| a.status == Status::Blocked);
+        let blocked = self.agents.iter().filter(|a| a.status == AgentStatus::Blocked);
         let mut why: Vec<String> = blocked
             .map(|a| format!("{}: {}", a.agent, a.because.as_deref().unwrap_or("its score is too low")))
             .collect();
@@ -213,7 +215,7 @@ impl PipelineState {
                 let Some(agent) = self.at(node).map(|at| at.agent.clone()) else { return false };
                 let phase = self.agent_mut(&agent).phase.clone();
                 self.handed_over.push((node.clone(), format!("{agent} was escalated to {to}: {because}")));
-                self.entries.push(Entry::escalated(now, phase, &agent, to, because, &self.run));
+                self.entries.push(JournalEntry::escalated(now, phase, &agent, to, because, &self.run));
                 let (to, because, round) = (to.clone(), because.clone(), *round);
                 self.escalations.push(EscalationSeen { agent, to, because, round, at_ms: now });
                 true
@@ -246,7 +248,8 @@ impl PipelineState {
         let phase = agent.phase.clone();
         let approved = review.verdict == Verdict::Approved;
         let target = self.target(&name);
-        let entry = Entry::judged(now, phase, &critic, target, score, approved, round, &open, &self.run);
+        let entry =
+            JournalEntry::judged(now, phase, &critic, target, score, approved, round, &open, &self.run);
         self.entries.push(entry);
         true
     }
@@ -274,13 +277,13 @@ impl PipelineState {
                     rounds: 0,
                     calls: 0,
                     score: None,
-                    status: Status::InProgress,
+                    status: AgentStatus::InProgress,
                     begun_ms,
                     took_ms: 0,
                 });
                 self.refused.remove(agent);
                 let one = self.agent_mut(agent);
-                one.status = Status::InProgress;
+                one.status = AgentStatus::InProgress;
                 one.because = None;
                 one.round = 0;
                 one.critic = critic.clone().or_else(|| one.critic.take());
@@ -290,7 +293,7 @@ impl PipelineState {
             PipelineEvent::FoundDone { agents } => {
                 for done in agents {
                     let one = self.agent_mut(&done.agent);
-                    (one.status, one.last_score) = (Status::Completed, done.score.or(one.last_score));
+                    (one.status, one.last_score) = (AgentStatus::Completed, done.score.or(one.last_score));
                 }
             }
             PipelineEvent::NotDispatched { agent, lines } => {
@@ -299,12 +302,12 @@ impl PipelineState {
             PipelineEvent::Scored { verdict, delivered } => self.scored(verdict, *delivered),
             PipelineEvent::Completed { agent, files } => {
                 let made: Vec<String> = files.iter().map(|file| file.path.clone()).collect();
-                self.ended(agent, Status::Completed, None);
+                self.ended(agent, AgentStatus::Completed, None);
                 let one = self.agent_mut(agent);
-                (one.status, one.open) = (Status::Completed, Vec::new());
+                (one.status, one.open) = (AgentStatus::Completed, Vec::new());
                 one.artifact.clone_from(&made);
                 let phase = one.phase.clone();
-                self.entries.push(Entry::completed(
+                self.entries.push(JournalEntry::completed(
                     now,
                     phase,
                     agent,
@@ -316,14 +319,21 @@ impl PipelineState {
                 self.entered(agent);
             }
             PipelineEvent::PairBlocked { agent, because, score, open, .. } => {
-                self.ended(agent, Status::Blocked, *score);
+                self.ended(agent, AgentStatus::Blocked, *score);
                 let one = self.agent_mut(agent);
-                one.status = Status::Blocked;
+                one.status = AgentStatus::Blocked;
                 one.because = Some(because.clone());
                 one.open.clone_from(open);
                 one.last_score = score.or(one.last_score);
                 let phase = one.phase.clone();
-                self.entries.push(Entry::blocked(now, phase, agent, self.target(agent), because, &self.run));
+                self.entries.push(JournalEntry::blocked(
+                    now,
+                    phase,
+                    agent,
+                    self.target(agent),
+                    because,
+                    &self.run,
+                ));
                 self.entered(agent);
             }
             PipelineEvent::GateChecked { report, .. } => {
@@ -342,7 +352,7 @@ impl PipelineState {
 
     fn scored(&mut self, verdict: &PairVerdict, delivered: bool) {
         let now = self.updated_ms;
-        let status = if verdict.passes() { Status::Completed } else { Status::Blocked };
+        let status = if verdict.passes() { AgentStatus::Completed } else { AgentStatus::Blocked };
         self.ended(&verdict.agent, status, Some(verdict.score));
         if verdict.rejected {
             // It is blocked, and was said to be.
@@ -354,13 +364,13 @@ impl PipelineState {
             let agent = self.agent_mut(&verdict.agent);
             match before {
                 Some(before) => agent.judged(&before),
-                None => agent.status = Status::Completed,
+                None => agent.status = AgentStatus::Completed,
             }
             return self.entered(&verdict.agent);
         }
         self.standing.insert(verdict.agent.clone(), verdict.clone());
         let judge = self.judges.judge(&verdict.critic);
-        self.verdicts.push(Given { at_ms: now, judge, verdict: verdict.clone() });
+        self.verdicts.push(GivenVerdict { at_ms: now, judge, verdict: verdict.clone() });
         let agent = self.agent_mut(&verdict.agent);
         agent.judged(verdict);
         let (phase, made) = (agent.phase.clone(), agent.artifact.clone());
@@ -368,12 +378,12 @@ impl PipelineState {
         if verdict.agent != verdict.critic {
             let (name, rounds) = (&verdict.agent, Some(verdict.rounds));
             let target = self.target(name);
-            self.entries.push(Entry::completed(now, phase, name, target, &made, rounds, &self.run));
+            self.entries.push(JournalEntry::completed(now, phase, name, target, &made, rounds, &self.run));
         }
         self.entered(&verdict.agent);
     }
 
-    fn ended(&mut self, agent: &str, status: Status, score: Option<u32>) {
+    fn ended(&mut self, agent: &str, status: AgentStatus, score: Option<u32>) {
         let now = self.active_ms;
         let nodes = self.invocations.iter().filter(|i| i.agent == agent).map(|i| i.at.clone());
         let nodes: Vec<NodePath> = nodes.collect();

@@ -8,8 +8,8 @@ use std::path::{Path, PathBuf};
 use serde::Serialize;
 use serde_json::Number;
 
-use super::state::{AgentState, PipelineState, Status};
-use super::text::{Zone, rfc3339};
+use super::state::{AgentState, AgentStatus, PipelineState};
+use super::text::{LocalZone, rfc3339};
 use crate::shared_file::{self, SharedFileError};
 
 const GENERATOR: &str = "gadfly";
@@ -21,7 +21,7 @@ struct StateFile<'a> {
     phase: Option<&'a str>,
     last_updated: String,
     agents_completed: Vec<Done<'a>>,
-    agents_in_progress: Vec<AtWork<'a>>,
+    agents_in_progress: Vec<ActiveAgent<'a>>,
     agents_pending: Vec<&'a str>,
     overall_score: Option<Number>,
     blocked_by: Option<String>,
@@ -39,7 +39,7 @@ struct Done<'a> {
 }
 
 #[derive(Serialize)]
-struct AtWork<'a> {
+struct ActiveAgent<'a> {
     agent: &'a str,
     critic: Option<&'a str>,
     current_round: u32,
@@ -49,17 +49,18 @@ struct AtWork<'a> {
 }
 
 pub fn render(state: &PipelineState) -> String {
-    let with = |status: Status| state.agents.iter().filter(move |agent| agent.status == status);
+    let with = |status: AgentStatus| state.agents.iter().filter(move |agent| agent.status == status);
     // Somebody who is blocked is still at work, as far as a project is concerned.
-    let at_work = state.agents.iter().filter(|a| matches!(a.status, Status::InProgress | Status::Blocked));
+    let at_work =
+        state.agents.iter().filter(|a| matches!(a.status, AgentStatus::InProgress | AgentStatus::Blocked));
     let overall = state.overall.and_then(|overall| Number::from_f64(f64::from(overall.0) / 100.0));
     let file = StateFile {
         project: &state.project,
         phase: state.phase.as_deref(),
         last_updated: rfc3339(state.updated_ms),
-        agents_completed: with(Status::Completed).map(done).collect(),
+        agents_completed: with(AgentStatus::Completed).map(done).collect(),
         agents_in_progress: at_work.map(in_progress).collect(),
-        agents_pending: with(Status::Pending).map(|agent| agent.agent.as_str()).collect(),
+        agents_pending: with(AgentStatus::Pending).map(|agent| agent.agent.as_str()).collect(),
         overall_score: overall,
         blocked_by: state.blocked_by(),
         generator: GENERATOR,
@@ -78,8 +79,8 @@ fn done(agent: &AgentState) -> Done<'_> {
     }
 }
 
-fn in_progress(agent: &AgentState) -> AtWork<'_> {
-    AtWork {
+fn in_progress(agent: &AgentState) -> ActiveAgent<'_> {
+    ActiveAgent {
         agent: &agent.agent,
         critic: agent.critic.as_deref(),
         current_round: agent.round,
@@ -90,7 +91,11 @@ fn in_progress(agent: &AgentState) -> AtWork<'_> {
 }
 
 /// Puts the file in place. One that somebody else wrote is kept beside it first; its new name comes back.
-pub fn write(path: &Path, state: &PipelineState, zone: &Zone) -> Result<Option<PathBuf>, SharedFileError> {
+pub fn write(
+    path: &Path,
+    state: &PipelineState,
+    zone: &LocalZone,
+) -> Result<Option<PathBuf>, SharedFileError> {
     let fail = |source| SharedFileError::Io { path: path.to_owned(), source };
     let folder = shared_file::parent(path);
     fs::create_dir_all(folder).map_err(fail)?;

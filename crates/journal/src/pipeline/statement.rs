@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use gadfly_engine::Digest;
-use gadfly_engine::artifact::Entry;
+use gadfly_engine::artifact::ArtifactFile;
 use serde::{Deserialize, Serialize};
 
 use super::receipt::Receipt;
@@ -15,7 +15,7 @@ const STATEMENT: &str = "https://in-toto.io/Statement/v1";
 pub const PREDICATE: &str = "https://github.com/gadfly-dev/gadfly/receipt/v1";
 
 #[derive(Serialize, Deserialize)]
-struct Statement<P> {
+struct ReceiptStatement<P> {
     #[serde(rename = "_type")]
     kind: String,
     subject: Vec<Resource>,
@@ -55,7 +55,7 @@ impl Receipt {
             digest: Digests { blake3: file.blob, sha256: self.sha256.get(&file.path).cloned() },
             annotations: Annotations { mode: file.mode },
         });
-        serde_json::to_vec(&Statement {
+        serde_json::to_vec(&ReceiptStatement {
             kind: STATEMENT.to_owned(),
             subject: subject.collect(),
             predicate_type: PREDICATE.to_owned(),
@@ -65,17 +65,17 @@ impl Receipt {
 
     pub(super) fn of_statement(bytes: &[u8]) -> Result<Self, String> {
         // First what it is: another kind of statement has another predicate.
-        let said: Statement<serde_json::Value> = read(bytes)?;
+        let said: ReceiptStatement<serde_json::Value> = read(bytes)?;
         for (found, known) in [(&said.kind, STATEMENT), (&said.predicate_type, PREDICATE)] {
             if found != known {
                 return Err(format!("it is a `{}`; this version reads `{known}`", one_line(found)));
             }
         }
-        let Statement { subject, predicate, .. } = read::<Statement<Self>>(bytes)?;
+        let ReceiptStatement { subject, predicate, .. } = read::<ReceiptStatement<Self>>(bytes)?;
         let mut sha256 = BTreeMap::new();
         let mut files = Vec::with_capacity(subject.len());
         for Resource { name, digest, annotations } in subject {
-            files.push(Entry { path: name.clone(), mode: annotations.mode, blob: digest.blake3 });
+            files.push(ArtifactFile { path: name.clone(), mode: annotations.mode, blob: digest.blake3 });
             sha256.extend(digest.sha256.map(|digest| (name, digest)));
         }
         Ok(Self { files, sha256, ..predicate })

@@ -93,15 +93,15 @@ pub fn file_name(name: &str) -> String {
 
 /// Times as the people at this machine read them.
 #[derive(Clone, Debug)]
-pub struct Zone(TimeZone);
+pub struct LocalZone(TimeZone);
 
-impl Default for Zone {
+impl Default for LocalZone {
     fn default() -> Self {
         Self(TimeZone::system())
     }
 }
 
-impl Zone {
+impl LocalZone {
     pub fn utc() -> Self {
         Self(TimeZone::UTC)
     }

@@ -2,11 +2,11 @@
 
 use std::fmt::Write as _;
 
-use super::state::{Invocation, PipelineState, Status};
-use super::text::{Zone, cell, duration, label, one_line, words};
+use super::state::{AgentStatus, Invocation, PipelineState};
+use super::text::{LocalZone, cell, duration, label, one_line, words};
 
 /// The whole file. The comment in its second line tells whose it is.
-pub fn render(state: &PipelineState, zone: &Zone) -> String {
+pub fn render(state: &PipelineState, zone: &LocalZone) -> String {
     let mut out =
         format!("# Execution Trace — {} — {}\n", words(&state.project), zone.date(state.created_ms));
     let _ = writeln!(out, "{}\n", marker(state.run.as_str()));
@@ -94,16 +94,16 @@ fn time(state: &PipelineState, one: &Invocation) -> String {
     duration(one.took(state.active_ms))
 }
 
-const fn status(status: Status) -> &'static str {
+const fn status(status: AgentStatus) -> &'static str {
     match status {
-        Status::Pending => "pending",
-        Status::InProgress => "in progress",
-        Status::Completed => "completed",
-        Status::Blocked => "blocked",
+        AgentStatus::Pending => "pending",
+        AgentStatus::InProgress => "in progress",
+        AgentStatus::Completed => "completed",
+        AgentStatus::Blocked => "blocked",
     }
 }
 
-fn escalations(state: &PipelineState, zone: &Zone, out: &mut String) {
+fn escalations(state: &PipelineState, zone: &LocalZone, out: &mut String) {
     out.push_str("## Escalation Events\n\n");
     for one in &state.escalations {
         let _ = writeln!(

@@ -7,7 +7,7 @@ use std::collections::HashMap;
 use std::io;
 use std::path::Path;
 
-use super::{SharedFileError, Staged, WRITE_ATTEMPTS, fs, lock, parent, read};
+use super::{PendingFile, SharedFileError, WRITE_ATTEMPTS, fs, lock, parent, read};
 
 /// Appends those of `entries` that are not in the file yet. `memory` is a file of ours that remembers how many were
 /// written; `heading` begins a file that is not there. Each entry begins with a line of its own (`### …`).
@@ -36,7 +36,7 @@ pub fn append_entries(
         let missing = missing(current.as_deref().unwrap_or_default(), due);
         if !missing.is_empty() {
             let next = appended(current.as_deref().unwrap_or_default(), heading, &missing);
-            let staged = Staged::new(&real, &next).map_err(fail(&real))?;
+            let staged = PendingFile::new(&real, &next).map_err(fail(&real))?;
             if read(&real)? != current {
                 continue;
             }
@@ -51,7 +51,7 @@ pub fn append_entries(
 pub fn replace(path: &Path, bytes: &[u8]) -> Result<(), SharedFileError> {
     let fail = |source| SharedFileError::Io { path: path.to_owned(), source };
     fs::create_dir_all(parent(path)).map_err(fail)?;
-    Staged::new(path, bytes).and_then(|staged| staged.publish(path)).map_err(fail)
+    PendingFile::new(path, bytes).and_then(|staged| staged.publish(path)).map_err(fail)
 }
 
 fn recall(memory: &Path) -> Result<usize, SharedFileError> {

@@ -15,11 +15,11 @@ pub struct Envelope {
     kind: String,
     /// In base64.
     payload: String,
-    signatures: Vec<Signed>,
+    signatures: Vec<EnvelopeSignature>,
 }
 
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
-struct Signed {
+struct EnvelopeSignature {
     #[serde(default)]
     keyid: String,
     /// In base64: the armored signature, so that it needs only be decoded for `ssh-keygen -Y verify`.
@@ -43,8 +43,10 @@ pub enum EnvelopeError {
 
 impl Envelope {
     pub fn new(kind: &str, payload: &[u8], signature: Option<&Signature>) -> Self {
-        let signed = signature
-            .map(|signature| Signed { keyid: signature.key(), sig: STANDARD.encode(signature.armored()) });
+        let signed = signature.map(|signature| EnvelopeSignature {
+            keyid: signature.key(),
+            sig: STANDARD.encode(signature.armored()),
+        });
         Self {
             kind: kind.to_owned(),
             payload: STANDARD.encode(payload),

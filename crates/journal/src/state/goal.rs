@@ -44,9 +44,9 @@ pub struct GoalState {
     pub steps: Vec<StepTaken>,
     /// What was said beside the steps, by time.
     pub rail: Vec<RailEntry>,
-    pub counts: Counts,
+    pub counts: GoalCounts,
     pub caps: Limits,
-    pub used: Used,
+    pub used: CapsUsed,
     pub costs: Costs,
     /// The folder when it was last looked at.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -76,7 +76,7 @@ pub struct RailEntry {
 
 /// How often what happened.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug, Serialize, Deserialize)]
-pub struct Counts {
+pub struct GoalCounts {
     pub ok: u32,
     pub err: u32,
     pub blocked: u32,
@@ -96,7 +96,7 @@ pub struct Counts {
 
 /// What is used of the caps.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug, Serialize, Deserialize)]
-pub struct Used {
+pub struct CapsUsed {
     pub steps: u32,
     pub turns: u32,
     pub active_ms: u64,
@@ -143,7 +143,7 @@ impl Share {
 /// What only the fold needs to know.
 #[derive(Clone, PartialEq, Eq, Default, Debug, Serialize, Deserialize)]
 struct Folding {
-    open: BTreeMap<EffectId, Open>,
+    open: BTreeMap<EffectId, PendingEffect>,
     /// Whether the goal is reached is being found out: whoever is asked now is the judge.
     verifying: bool,
     /// The whole change is before the critic: whoever is asked now is no judge.
@@ -155,7 +155,7 @@ struct Folding {
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
-struct Open {
+struct PendingEffect {
     /// Whose call it is; none if it is no call.
     caller: Option<Caller>,
     person: bool,
@@ -209,9 +209,9 @@ impl GoalState {
             in_place: false,
             steps: Vec::new(),
             rail: Vec::new(),
-            counts: Counts::default(),
+            counts: GoalCounts::default(),
             caps: Limits::default(),
-            used: Used::default(),
+            used: CapsUsed::default(),
             costs: Costs::default(),
             folder: None,
             folding: Folding::default(),
@@ -309,7 +309,7 @@ impl GoalState {
         {
             self.used.turns = self.used.turns.saturating_add(1);
         }
-        let open = Open { caller, person: effect.class == Class::Person };
+        let open = PendingEffect { caller, person: effect.class == Class::Person };
         self.folding.open.insert(effect.id.clone(), open);
     }
 
@@ -364,7 +364,7 @@ impl GoalState {
     }
 }
 
-impl Counts {
+impl GoalCounts {
     const fn of_step(&mut self, end: StepEnd) -> &mut u32 {
         match end {
             StepEnd::Ok => &mut self.ok,

@@ -9,7 +9,7 @@ use gadfly_engine::pipeline::event::Loaded;
 use gadfly_engine::pipeline::learning::Suggestion;
 use gadfly_engine::pipeline::{GateReport, PairVerdict, PipelineEvent};
 use gadfly_engine::protocol::pipeline::RULE_BOOK;
-use gadfly_engine::protocol::pipeline::settings::{Mode, Settings};
+use gadfly_engine::protocol::pipeline::settings::{PipelineMode, PipelineSettings};
 use gadfly_engine::{Digest, Input, NodePath, Plan, Step};
 use serde::{Deserialize, Serialize};
 
@@ -166,10 +166,10 @@ impl PipelineView {
         if plan.root.protocol != RULE_BOOK.name {
             return None;
         }
-        let settings: Settings = serde_json::from_value(plan.root.settings.clone()).ok()?;
+        let settings: PipelineSettings = serde_json::from_value(plan.root.settings.clone()).ok()?;
         let mut view = Self {
             project: settings.project,
-            gate_name: (settings.mode == Mode::Pipeline).then(|| settings.gate.name.clone()),
+            gate_name: (settings.mode == PipelineMode::Pipeline).then(|| settings.gate.name.clone()),
             overall_max: settings.overall,
             ..Self::default()
         };

@@ -43,9 +43,9 @@ pub struct RoundState {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub verify: Vec<VerifyState>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub routes: Vec<Route>,
+    pub routes: Vec<RoundRoute>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub escalations: Vec<Escalation>,
+    pub escalations: Vec<EscalatedTo>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub deferred: Vec<DeferredItem>,
     /// The protocol's own result line.
@@ -63,13 +63,13 @@ pub struct VerifyState {
 
 /// Where a round's findings led.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
-pub struct Route {
+pub struct RoundRoute {
     pub route: String,
     pub because: String,
 }
 
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
-pub struct Escalation {
+pub struct EscalatedTo {
     pub to: String,
     pub because: String,
 }
@@ -83,7 +83,7 @@ pub struct DeferredItem {
 
 /// How many findings of a round are what, against the round before.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
-pub struct Moved {
+pub struct FindingCounts {
     pub fixed: usize,
     pub recurring: usize,
     pub new: usize,
@@ -91,7 +91,7 @@ pub struct Moved {
     pub unmatched: usize,
 }
 
-impl Moved {
+impl FindingCounts {
     /// Counts the findings of all critics of a round. A point that two of them share has one number and
     /// counts once.
     pub fn of<'a>(fixed: usize, findings: impl Iterator<Item = &'a Finding>) -> Self {
@@ -212,8 +212,8 @@ impl RoundState {
         fixed
     }
 
-    pub fn moved(&self) -> Moved {
-        Moved::of(self.fixed().len(), self.findings())
+    pub fn moved(&self) -> FindingCounts {
+        FindingCounts::of(self.fixed().len(), self.findings())
     }
 
     pub fn criteria(&self) -> impl Iterator<Item = &CriterionVerdict> {

@@ -3,7 +3,7 @@
 use gadfly_engine::finding::{FindingStatus, Severity};
 use gadfly_engine::question::{About, Choice};
 use gadfly_engine::review::{Binding, Coverage, CriterionVerdict, Item, Review, Score, Unseen, Verdict};
-use gadfly_engine::tree::{OneRun, RunEnd, Verified};
+use gadfly_engine::tree::{CommandRun, RunEnd, Verified};
 use gadfly_engine::{Class, Event, Finding, Input, Stamp, Step};
 
 use super::*;
@@ -89,7 +89,7 @@ fn two_critics_of_a_round_are_one_verdict_and_all_their_findings() {
     let round = &state.rounds[0];
     assert_eq!(round.verdict, Some(Verdict::Rejected), "the last one heard does not decide alone");
     assert_eq!(round.open.iter().map(|i| i.number).collect::<Vec<_>>(), [1, 2]);
-    let moved = Moved { fixed: 1, recurring: 1, new: 1, ..Moved::default() };
+    let moved = FindingCounts { fixed: 1, recurring: 1, new: 1, ..FindingCounts::default() };
     assert_eq!(
         round.moved(),
         moved,
@@ -160,7 +160,7 @@ fn questions_are_open_until_they_are_answered() {
 #[test]
 fn what_happened_around_a_judgement_is_kept_with_its_round() {
     let mut state = state();
-    let run = OneRun { end: RunEnd::Code(101), output: digest(), took_ms: 5 };
+    let run = CommandRun { end: RunEnd::Code(101), output: digest(), took_ms: 5 };
     let verified = Verified { runs: vec![run], changed: vec![], evidence: Vec::new() };
     let ran = |round| EventKind::VerifyRan {
         round,

@@ -8,7 +8,7 @@ use gadfly_engine::effect::EffectId;
 use gadfly_engine::event::EventKind;
 use gadfly_engine::goal::{Claimant, GoalStep, Nudge, StepEnd, WatchVerdict};
 use gadfly_engine::input::InputKind;
-use gadfly_engine::pipeline::registry::Entry as Registered;
+use gadfly_engine::pipeline::registry::RegistryEntry as Registered;
 use gadfly_engine::pipeline::{Gate, PipelineEvent, Registry};
 use gadfly_engine::plan::NodePlan;
 use gadfly_engine::question::{About, Question};

@@ -13,7 +13,7 @@ use crate::place::SourceSpan;
 const LONGEST_NAME: usize = 100;
 const DASHES: [&str; 5] = [" — ", " – ", " --- ", " -- ", " - "];
 
-struct Entry<'a> {
+struct AdoptedEntry<'a> {
     heading: &'a str,
     agent: &'a str,
     target: Option<&'a str>,
@@ -27,8 +27,8 @@ pub(super) fn read(path: &Path, text: &str, registry: Option<&Registry>, adopted
     }
 }
 
-fn entries(text: &str) -> Vec<Entry<'_>> {
-    let mut entries: Vec<Entry<'_>> = Vec::new();
+fn entries(text: &str) -> Vec<AdoptedEntry<'_>> {
+    let mut entries: Vec<AdoptedEntry<'_>> = Vec::new();
     let mut at = 0;
     let mut fenced = false;
     for line in text.split_inclusive('\n') {
@@ -43,7 +43,7 @@ fn entries(text: &str) -> Vec<Entry<'_>> {
         }
         if let Some(heading) = bare.strip_prefix("### ") {
             let heading = heading.trim();
-            entries.push(Entry { heading, agent: agent(heading), target: None, score: None, span });
+            entries.push(AdoptedEntry { heading, agent: agent(heading), target: None, score: None, span });
             continue;
         }
         let Some(entry) = entries.last_mut() else { continue };
@@ -92,7 +92,13 @@ fn two_words(agent: &str) -> String {
     name(&words.join("-"))
 }
 
-fn take(path: &Path, text: &str, entry: &Entry<'_>, registry: Option<&Registry>, adopted: &mut Adopted) {
+fn take(
+    path: &Path,
+    text: &str,
+    entry: &AdoptedEntry<'_>,
+    registry: Option<&Registry>,
+    adopted: &mut Adopted,
+) {
     let heading = SourceSpan::new(path, text, entry.span.clone());
     let Some((value, span)) = &entry.score else {
         adopted.refuse(entry.heading, "the entry has no score line", heading);

@@ -33,7 +33,7 @@ pub(super) fn read(path: &Path, text: &str, registry: Option<&Registry>, adopted
     adopted.project = adopted.project.take().or(project);
     let phase = named(PHASE).map(str::to_owned);
     adopted.phase = adopted.phase.take().or(phase);
-    let mut reading = Reading { path, text, registry, from: 0, adopted };
+    let mut reading = StateReader { path, text, registry, from: 0, adopted };
     for keys in [COMPLETED, AT_WORK, AGENTS] {
         reading.agents(get(top, keys));
     }
@@ -44,7 +44,7 @@ pub(super) fn read(path: &Path, text: &str, registry: Option<&Registry>, adopted
     }
 }
 
-struct Reading<'a> {
+struct StateReader<'a> {
     path: &'a Path,
     text: &'a str,
     registry: Option<&'a Registry>,
@@ -53,7 +53,7 @@ struct Reading<'a> {
     adopted: &'a mut Adopted,
 }
 
-impl Reading<'_> {
+impl StateReader<'_> {
     /// A list of rows that name their agent, or an object of rows by agent.
     fn agents(&mut self, rows: Option<&Value>) {
         match rows {

@@ -2,23 +2,23 @@
 
 use std::fs;
 
-use gadfly_engine::pipeline::registry::{Entry, Product, Weight};
+use gadfly_engine::pipeline::registry::{Product, RegistryEntry, Weight};
 use gadfly_engine::pipeline::{Pattern, Registry};
 
 use super::*;
 
-fn entry(agent: &str, critic: Option<&str>, makes: &[&str]) -> Entry {
+fn entry(agent: &str, critic: Option<&str>, makes: &[&str]) -> RegistryEntry {
     let share = Weight::Share { points: 1000, component: agent.into(), binary: false };
     let produces = makes
         .iter()
         .map(|path| Product { patterns: vec![Pattern::new(path)], ..Product::default() })
         .collect();
-    Entry {
+    RegistryEntry {
         agent: agent.into(),
         critic: critic.map(str::to_owned),
         produces,
         weight: share,
-        ..Entry::default()
+        ..RegistryEntry::default()
     }
 }
 

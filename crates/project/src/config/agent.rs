@@ -9,18 +9,18 @@ use gadfly_engine::masked::looks_like_key;
 
 use super::budget;
 use super::endpoint::{Endpoint, as_said};
-use super::keys::{self, Section, Use};
-use super::names::{Kind, Output, vendor_host};
-use super::value::Table;
+use super::keys::{self, ConfigSection, KeyScope};
+use super::names::{AgentKind, ArtifactSource, vendor_host};
+use super::value::ConfigTable;
 use crate::file;
 use crate::markdown;
-use crate::place::{Layer, Problem, SourceSpan, Sourced, brief};
+use crate::place::{ConfigLayer, Problem, SourceSpan, Sourced, brief};
 
 #[derive(Clone, PartialEq, Debug)]
 pub struct AgentConfig {
     pub name: String,
     pub place: Option<SourceSpan>,
-    pub kind: Sourced<Kind>,
+    pub kind: Sourced<AgentKind>,
     /// Always there for HTTP kinds, never for others.
     pub base_url: Option<Sourced<Endpoint>>,
     pub model: Option<Sourced<String>>,
@@ -28,7 +28,7 @@ pub struct AgentConfig {
     pub key: Option<Sourced<Key>>,
     /// The named override: this host may get a key that belongs to another vendor.
     pub send_key_to: Option<Sourced<String>>,
-    pub system: Option<Sourced<System>>,
+    pub system: Option<Sourced<SystemPrompt>>,
     /// The program and its arguments, `args` included; empty for kinds that are no program.
     pub command: Vec<Sourced<String>>,
     /// Names of variables passed through to the command.
@@ -46,14 +46,14 @@ pub struct AgentConfig {
     pub max_tokens_per_call: Option<Sourced<u64>>,
     /// Tokens one call can take, brief and answer together; none if nobody knows.
     pub context: Option<Sourced<u64>>,
-    pub output: Sourced<Output>,
+    pub output: Sourced<ArtifactSource>,
     pub limits: Limits,
 }
 
 /// What holds an agent's processes, and how much they may use. Without meaning for other kinds.
 #[derive(Clone, PartialEq, Debug)]
 pub struct ProcessConfig {
-    pub sandbox: Sourced<Sandbox>,
+    pub sandbox: Sourced<SandboxChoice>,
     /// Paths it may read beside its workspace and the system, as written: `~/…`, absolute, or from the
     /// project's root.
     pub read: Vec<Sourced<String>>,
@@ -71,26 +71,26 @@ pub struct ProcessConfig {
 
 /// Who keeps an agent's processes from what they may not touch.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Sandbox {
+pub enum SandboxChoice {
     Landlock,
     Own,
     Off,
 }
 
 impl ProcessConfig {
-    fn build(table: &Table, kind: Kind) -> Self {
+    fn build(table: &ConfigTable, kind: AgentKind) -> Self {
         let whole = |key, default| table.whole(key).unwrap_or(Sourced::built_in(default));
         let texts = |key| table.texts(key).map(|list| list.value).unwrap_or_default();
         let sandbox = table.text("sandbox").map(|word| {
             word.map(|word| match word.as_str() {
-                "own" => Sandbox::Own,
-                "off" => Sandbox::Off,
-                _ => Sandbox::Landlock,
+                "own" => SandboxChoice::Own,
+                "off" => SandboxChoice::Off,
+                _ => SandboxChoice::Landlock,
             })
         });
-        let converses = kind != Kind::Command && kind.is_process();
+        let converses = kind != AgentKind::Command && kind.is_process();
         Self {
-            sandbox: sandbox.unwrap_or(Sourced::built_in(Sandbox::Landlock)),
+            sandbox: sandbox.unwrap_or(Sourced::built_in(SandboxChoice::Landlock)),
             read: texts("read"),
             state: texts("state"),
             network: table.flag("network").unwrap_or(Sourced::built_in(true)),
@@ -112,7 +112,7 @@ pub enum Key {
 
 /// Standing instructions.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct System {
+pub struct SystemPrompt {
     pub text: String,
     /// The agent file it was read from, and the digest of all its bytes, front matter included.
     pub file: Option<(PathBuf, Digest)>,
@@ -143,12 +143,12 @@ impl AgentConfig {
     }
 
     /// None if the agent cannot be used; the problems then say why, here or in its layer.
-    pub(super) fn build(name: &str, table: &Table, problems: &mut Vec<Problem>) -> Option<Self> {
+    pub(super) fn build(name: &str, table: &ConfigTable, problems: &mut Vec<Problem>) -> Option<Self> {
         let said_before = problems.len();
         let mut say = |problem: Problem, key: &str| problems.push(problem.at(table.place_of(key)));
         let Some(kind) = table.kind("kind") else {
             if !table.has("kind") {
-                let kinds: Vec<_> = Kind::ALL.iter().map(|k| k.name()).collect();
+                let kinds: Vec<_> = AgentKind::ALL.iter().map(|k| k.name()).collect();
                 let message = format!("agent `{name}` has no `kind`");
                 say(Problem::error(message).help(format!("add one of: {}", kinds.join(", "))), "kind");
             }
@@ -173,14 +173,14 @@ impl AgentConfig {
             Some(path) => match file::read_text(&path.value) {
                 Ok(text) => {
                     let file = Some((path.value.clone(), Digest::of(text.as_bytes())));
-                    Some(path.with(System { text: markdown::body(&text).trim().to_owned(), file }))
+                    Some(path.with(SystemPrompt { text: markdown::body(&text).trim().to_owned(), file }))
                 }
                 Err(error) => {
                     say(Problem::error(format!("agent `{name}`: {error}")), "file");
                     None
                 }
             },
-            None => table.text("system").map(|s| s.map(|text| System { text, file: None })),
+            None => table.text("system").map(|s| s.map(|text| SystemPrompt { text, file: None })),
         };
         let usual = kind.value.usual_program().filter(|_| !table.has("command"));
         let usual = usual.map(|program| vec![Sourced::built_in(program.to_owned())]);
@@ -218,12 +218,12 @@ impl AgentConfig {
             context: table
                 .whole("context")
                 .or_else(|| kind.value.is_http().then_some(Sourced::built_in(keys::CONTEXT))),
-            output: table.output("output").unwrap_or(Sourced::built_in(Output::default())),
+            output: table.output("output").unwrap_or(Sourced::built_in(ArtifactSource::default())),
             limits: table.table("budget").map(budget::limits).unwrap_or_default(),
             kind,
         };
         agent.check_names(&mut say);
-        if agent.output.value == Output::Files && !agent.kind.value.edits_files() {
+        if agent.output.value == ArtifactSource::Files && !agent.kind.value.edits_files() {
             let message = format!("agent `{name}` of kind `{}` cannot change files", agent.kind.value);
             say(Problem::error(message).help("remove `output`: what it replies is its work"), "output");
         }
@@ -284,7 +284,7 @@ impl AgentConfig {
         let Some(base_url) = &self.base_url else { return };
         let host = &base_url.value.host;
         let Some(key) = &self.key else {
-            if let Some(to) = self.kind.value.base_url().filter(|_| base_url.layer == Layer::BuiltIn) {
+            if let Some(to) = self.kind.value.base_url().filter(|_| base_url.layer == ConfigLayer::BuiltIn) {
                 let message = format!("agent `{}` sends no key to {to}", self.name);
                 let help = "add `key_env = \"…\"` with the name of the variable that holds it";
                 say(Problem::warning(message).help(help), "kind");
@@ -317,16 +317,21 @@ impl AgentConfig {
     }
 }
 
-fn is_used(key: &str, kind: Kind) -> bool {
-    match keys::find(Section::Agent, key).map(|k| k.used) {
-        Some(Use::Kinds(kinds)) => kinds.contains(&kind),
+fn is_used(key: &str, kind: AgentKind) -> bool {
+    match keys::find(ConfigSection::Agent, key).map(|k| k.used) {
+        Some(KeyScope::Kinds(kinds)) => kinds.contains(&kind),
         _ => true,
     }
 }
 
-fn say_unused_and_missing(name: &str, kind: Kind, table: &Table, say: &mut impl FnMut(Problem, &str)) {
+fn say_unused_and_missing(
+    name: &str,
+    kind: AgentKind,
+    table: &ConfigTable,
+    say: &mut impl FnMut(Problem, &str),
+) {
     for (key, _) in table.keys() {
-        if let Some(Use::Kinds(kinds)) = keys::find(Section::Agent, key).map(|k| k.used)
+        if let Some(KeyScope::Kinds(kinds)) = keys::find(ConfigSection::Agent, key).map(|k| k.used)
             && !is_used(key, kind)
         {
             let list: Vec<_> = kinds.iter().map(|k| k.name()).collect();
@@ -335,11 +340,15 @@ fn say_unused_and_missing(name: &str, kind: Kind, table: &Table, say: &mut impl 
         }
     }
     let required = match kind {
-        Kind::OpenAi | Kind::Anthropic => Some(("model", "model = \"the model's name\"")),
-        Kind::Command => Some(("command", "command = [\"./critic.sh\"]")),
-        Kind::Scripted => Some(("script", "script = \"replies.toml\"")),
-        Kind::Acp => Some(("command", "command = [\"gemini\", \"--acp\"]")),
-        Kind::ClaudeCode | Kind::Codex | Kind::Gemini | Kind::OpenCode | Kind::Person => None,
+        AgentKind::OpenAi | AgentKind::Anthropic => Some(("model", "model = \"the model's name\"")),
+        AgentKind::Command => Some(("command", "command = [\"./critic.sh\"]")),
+        AgentKind::Scripted => Some(("script", "script = \"replies.toml\"")),
+        AgentKind::Acp => Some(("command", "command = [\"gemini\", \"--acp\"]")),
+        AgentKind::ClaudeCode
+        | AgentKind::Codex
+        | AgentKind::Gemini
+        | AgentKind::OpenCode
+        | AgentKind::Person => None,
     };
     match required {
         Some((key, example)) if !table.has(key) => {
@@ -350,7 +359,7 @@ fn say_unused_and_missing(name: &str, kind: Kind, table: &Table, say: &mut impl 
     }
 }
 
-fn price(name: &str, table: &Table, say: &mut impl FnMut(Problem, &str)) -> Option<Sourced<Price>> {
+fn price(name: &str, table: &ConfigTable, say: &mut impl FnMut(Problem, &str)) -> Option<Sourced<Price>> {
     let (Some(input), Some(output)) = (table.number("input"), table.number("output")) else {
         if !table.has("input") || !table.has("output") {
             let message = format!("the price of agent `{name}` needs `input` and `output`");

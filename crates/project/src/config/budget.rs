@@ -3,11 +3,11 @@
 use gadfly_engine::budget::{Limits, Money};
 
 use super::keys;
-use super::value::Table;
+use super::value::ConfigTable;
 
 /// Exactly the caps that are written down. Zero means nothing at all.
 #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // ranges are checked by the table of keys
-pub(super) fn limits(table: &Table) -> Limits {
+pub(super) fn limits(table: &ConfigTable) -> Limits {
     Limits {
         tokens: table.whole("tokens").map(|n| n.value),
         money: table.number("usd").map(|n| Money::from_usd(n.value)),

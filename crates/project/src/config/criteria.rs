@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use gadfly_engine::protocol::converge::sets;
 
 use crate::file;
-use crate::place::{Layer, Problem, Sourced, brief};
+use crate::place::{ConfigLayer, Problem, Sourced, brief};
 use crate::rubric;
 
 /// A critic's seat: who, and what it looks at in particular.
@@ -91,7 +91,7 @@ pub fn read(setting: &Sourced<CriteriaSetting>) -> Result<Vec<Sourced<CriterionS
     }
 }
 
-fn from_file(path: &Path, layer: Layer) -> Result<Vec<Sourced<CriterionSetting>>, Problem> {
+fn from_file(path: &Path, layer: ConfigLayer) -> Result<Vec<Sourced<CriterionSetting>>, Problem> {
     let known: Vec<&str> = sets::names().collect();
     let text = file::read_text(path).map_err(|error| {
         Problem::error(format!("criteria: {error}")).help(format!(

@@ -8,12 +8,12 @@ use gadfly_engine::budget::Limits;
 
 pub use options::GoalOptions;
 
-use super::keys::Section;
-use super::loops::{self, Task, is_branch};
-use super::names::Kind;
-use super::value::Table;
+use super::keys::ConfigSection;
+use super::loops::{self, TaskSource, is_branch};
+use super::names::AgentKind;
+use super::value::ConfigTable;
 use super::{AgentConfig, Config, Overrides, SEE_CHECK};
-use crate::place::{Layer, Problem, SourceSpan, Sourced, brief, option};
+use crate::place::{ConfigLayer, Problem, SourceSpan, Sourced, brief, option};
 use crate::suggest;
 
 /// The tools a worker is offered besides those of servers.
@@ -39,11 +39,11 @@ pub struct GoalConfig {
     pub name: Option<String>,
     pub place: Option<SourceSpan>,
     pub options: GoalOptions,
-    pub goal: Option<Sourced<Task>>,
+    pub goal: Option<Sourced<TaskSource>>,
     /// Steps, turns, active time, money and tokens.
     pub limits: Limits,
     /// What of all this the project's files say.
-    pub(crate) by_project: Table,
+    pub(crate) by_project: ConfigTable,
 }
 
 impl Config {
@@ -99,9 +99,9 @@ impl Config {
     }
 
     /// The goal's own keys over the two defaults that it shares with loops.
-    fn goal_table(&self, name: Option<&str>) -> Table {
-        let mut base = Table::new(Section::Goal, Layer::BuiltIn, None);
-        for (key, value) in self.merged.table("defaults").into_iter().flat_map(Table::keys) {
+    fn goal_table(&self, name: Option<&str>) -> ConfigTable {
+        let mut base = ConfigTable::new(ConfigSection::Goal, ConfigLayer::BuiltIn, None);
+        for (key, value) in self.merged.table("defaults").into_iter().flat_map(ConfigTable::keys) {
             if matches!(key, "worker" | "critic") {
                 base.insert(key, value.clone());
             }
@@ -116,7 +116,7 @@ impl Config {
     fn build_goal(
         &self,
         name: Option<&str>,
-        table: &Table,
+        table: &ConfigTable,
         run: Limits,
         problems: &mut Vec<Problem>,
     ) -> GoalConfig {
@@ -125,8 +125,8 @@ impl Config {
             // Whoever names a branch wants a commit on it.
             options.commit.value = options.branch.is_some();
         }
-        let text = options.goal.clone().map(|goal| goal.map(Task::Text));
-        let goal = text.or_else(|| options.goal_file.clone().map(|file| file.map(Task::File)));
+        let text = options.goal.clone().map(|goal| goal.map(TaskSource::Text));
+        let goal = text.or_else(|| options.goal_file.clone().map(|file| file.map(TaskSource::File)));
         let limits = limits(&options, run);
         let by_project = table.of_project();
         let name = name.map(str::to_owned);
@@ -135,7 +135,7 @@ impl Config {
         built
     }
 
-    fn check_goal(&self, built: &GoalConfig, table: &Table, problems: &mut Vec<Problem>) {
+    fn check_goal(&self, built: &GoalConfig, table: &ConfigTable, problems: &mut Vec<Problem>) {
         let agents = self.agent_names();
         for (role, agent) in built.roles() {
             if !agents.contains(&agent.value.as_str()) {
@@ -181,7 +181,7 @@ impl Config {
     }
 
     /// What is wrong with those who would take part.
-    fn check_cast(&self, built: &GoalConfig, table: &Table, problems: &mut Vec<Problem>) {
+    fn check_cast(&self, built: &GoalConfig, table: &ConfigTable, problems: &mut Vec<Problem>) {
         if built.options.worker.is_none() && !table.has("worker") {
             let help = format!("use {}, or set `worker` in [defaults]", option("worker NAME"));
             problems.push(Problem::error("no worker specified").help(help).at(built.place.as_ref()));
@@ -233,18 +233,18 @@ impl GoalConfig {
             (None, None) => true,
         };
         let (message, help) = match (role, kind) {
-            ("worker", Kind::Person) => (
+            ("worker", AgentKind::Person) => (
                 format!("worker `{}` is a person, and a person is not watched", agent.name),
                 format!("name an agent with {}; you are heard with `gadfly steer`", option("worker")),
             ),
-            ("critic", Kind::Person) => (
+            ("critic", AgentKind::Person) => (
                 format!("critic `{}` is a person, who cannot be asked every few steps", agent.name),
                 format!(
                     "name another critic, or none with {}; you watch with `gadfly follow`",
                     option("critic_interval 0")
                 ),
             ),
-            ("judge", Kind::Person) => (
+            ("judge", AgentKind::Person) => (
                 format!("judge `{}` is a person", agent.name),
                 "to be asked yourself: --manual, or { manual = true }".to_owned(),
             ),
@@ -268,7 +268,7 @@ fn limits(options: &GoalOptions, run: Limits) -> Limits {
         tokens: budget.tokens.or(run.tokens),
         money: budget.money.or(run.money),
         active_ms: Some(match options.wall_clock.layer {
-            Layer::BuiltIn => run.active_ms.unwrap_or(time),
+            ConfigLayer::BuiltIn => run.active_ms.unwrap_or(time),
             _ => time,
         }),
         calls: budget.calls,

@@ -13,12 +13,12 @@ use std::time::Duration;
 use gadfly_engine::protocol::{goal, pipeline};
 use gadfly_engine::tool::Risk;
 
-use super::names::{Kind, Protocol};
+use super::names::{AgentKind, LoopProtocol};
 use super::{goals, loops};
 
 /// A table of the file, by what it describes.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
-pub enum Section {
+pub enum ConfigSection {
     Top,
     Agent,
     Price,
@@ -40,7 +40,7 @@ pub enum Section {
     Telemetry,
 }
 
-impl Section {
+impl ConfigSection {
     /// As it is written in a file.
     pub const fn header(self) -> &'static str {
         match self {
@@ -105,11 +105,11 @@ pub enum Shape {
     Protocol,
     Output,
     /// A table of the given section.
-    Table(Section),
+    Table(ConfigSection),
     /// Tables of the given section by name.
-    Named(Section),
+    Named(ConfigSection),
     /// A list of tables of the given section.
-    Rows(Section),
+    Rows(ConfigSection),
 }
 
 /// A built-in value.
@@ -123,21 +123,21 @@ pub enum Fixed {
 
 /// Where a key means something.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Use {
+pub enum KeyScope {
     Always,
     /// Only for agents of these kinds.
-    Kinds(&'static [Kind]),
+    Kinds(&'static [AgentKind]),
     /// Only in loops of these protocols.
-    Protocols(&'static [Protocol]),
+    Protocols(&'static [LoopProtocol]),
 }
 
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Key {
-    pub section: Section,
+    pub section: ConfigSection,
     pub name: &'static str,
     pub shape: Shape,
     pub default: Option<Fixed>,
-    pub used: Use,
+    pub used: KeyScope,
     /// One sentence without its full stop: the help of the flag, and the first line of the reference.
     pub says: &'static str,
     /// What the reference adds.
@@ -219,32 +219,44 @@ pub(super) const TOKENS: Shape = Shape::Whole { min: 1, max: 1_000_000_000 };
 pub(super) const GOAL_COUNT: Shape = Shape::Whole { min: 1, max: 100_000 };
 pub(super) const ROUND_COUNT: Shape = Shape::Whole { min: 1, max: 100 };
 
-pub(super) const HTTP: Use = Use::Kinds(&[Kind::OpenAi, Kind::Anthropic]);
-pub(super) const CLI: [Kind; 4] = [Kind::ClaudeCode, Kind::Codex, Kind::Gemini, Kind::OpenCode];
-pub(super) const PROCESS: Use = Use::Kinds(&[Kind::Command, CLI[0], CLI[1], CLI[2], CLI[3], Kind::Acp]);
-pub(super) const CONVERSING: Use = Use::Kinds(&[CLI[0], CLI[1], CLI[2], CLI[3], Kind::Acp]);
-pub(super) const PROMPTED: Use =
-    Use::Kinds(&[Kind::OpenAi, Kind::Anthropic, Kind::Command, CLI[0], CLI[1], CLI[2], CLI[3], Kind::Acp]);
-pub(super) const SCRIPTED: Use = Use::Kinds(&[Kind::Scripted]);
-pub(super) const MACHINE: Use = Use::Kinds(&[
-    Kind::OpenAi,
-    Kind::Anthropic,
-    Kind::Command,
+pub(super) const HTTP: KeyScope = KeyScope::Kinds(&[AgentKind::OpenAi, AgentKind::Anthropic]);
+pub(super) const CLI: [AgentKind; 4] =
+    [AgentKind::ClaudeCode, AgentKind::Codex, AgentKind::Gemini, AgentKind::OpenCode];
+pub(super) const PROCESS: KeyScope =
+    KeyScope::Kinds(&[AgentKind::Command, CLI[0], CLI[1], CLI[2], CLI[3], AgentKind::Acp]);
+pub(super) const CONVERSING: KeyScope = KeyScope::Kinds(&[CLI[0], CLI[1], CLI[2], CLI[3], AgentKind::Acp]);
+pub(super) const PROMPTED: KeyScope = KeyScope::Kinds(&[
+    AgentKind::OpenAi,
+    AgentKind::Anthropic,
+    AgentKind::Command,
     CLI[0],
     CLI[1],
     CLI[2],
     CLI[3],
-    Kind::Acp,
-    Kind::Scripted,
+    AgentKind::Acp,
+]);
+pub(super) const SCRIPTED: KeyScope = KeyScope::Kinds(&[AgentKind::Scripted]);
+pub(super) const MACHINE: KeyScope = KeyScope::Kinds(&[
+    AgentKind::OpenAi,
+    AgentKind::Anthropic,
+    AgentKind::Command,
+    CLI[0],
+    CLI[1],
+    CLI[2],
+    CLI[3],
+    AgentKind::Acp,
+    AgentKind::Scripted,
 ]);
 
-pub(super) const REVISE: Use = Use::Protocols(&[Protocol::Revise]);
-pub(super) const SCORE: Use = Use::Protocols(&[Protocol::Score]);
-pub(super) const AUDIT: Use = Use::Protocols(&[Protocol::Audit]);
-pub(super) const JUDGING: Use = Use::Protocols(&[Protocol::Score, Protocol::Audit, Protocol::Converge]);
-pub(super) const BY_CRITERIA: Use = Use::Protocols(&[Protocol::Audit, Protocol::Converge]);
-pub(super) const BY_RUBRIC: Use = Use::Protocols(&[Protocol::Revise, Protocol::Score]);
-pub(super) const OF_A_TEXT: Use = Use::Protocols(&[Protocol::Revise, Protocol::Score, Protocol::Converge]);
+pub(super) const REVISE: KeyScope = KeyScope::Protocols(&[LoopProtocol::Revise]);
+pub(super) const SCORE: KeyScope = KeyScope::Protocols(&[LoopProtocol::Score]);
+pub(super) const AUDIT: KeyScope = KeyScope::Protocols(&[LoopProtocol::Audit]);
+pub(super) const JUDGING: KeyScope =
+    KeyScope::Protocols(&[LoopProtocol::Score, LoopProtocol::Audit, LoopProtocol::Converge]);
+pub(super) const BY_CRITERIA: KeyScope = KeyScope::Protocols(&[LoopProtocol::Audit, LoopProtocol::Converge]);
+pub(super) const BY_RUBRIC: KeyScope = KeyScope::Protocols(&[LoopProtocol::Revise, LoopProtocol::Score]);
+pub(super) const OF_A_TEXT: KeyScope =
+    KeyScope::Protocols(&[LoopProtocol::Revise, LoopProtocol::Score, LoopProtocol::Converge]);
 
 pub(super) const SANDBOX: Shape = Shape::OneOf(&["landlock", "own", "off"]);
 pub(super) const SEVERITIES: Shape = Shape::OneOf(&["nit", "risk", "fail"]);
@@ -257,11 +269,11 @@ pub(super) const ECONOMY: Shape = Shape::OneOf(&["off", "lite", "full", "ultra"]
 
 pub(super) const fn key(shape: Shape) -> Key {
     Key {
-        section: Section::Top,
+        section: ConfigSection::Top,
         name: "",
         shape,
         default: None,
-        used: Use::Always,
+        used: KeyScope::Always,
         says: "",
         more: "",
         like: "",
@@ -275,7 +287,7 @@ pub(super) const fn key(shape: Shape) -> Key {
 }
 
 impl Key {
-    pub(super) const fn of(mut self, section: Section, name: &'static str) -> Self {
+    pub(super) const fn of(mut self, section: ConfigSection, name: &'static str) -> Self {
         self.section = section;
         self.name = name;
         self
@@ -286,7 +298,7 @@ impl Key {
         self
     }
 
-    pub(super) const fn only(mut self, used: Use) -> Self {
+    pub(super) const fn only(mut self, used: KeyScope) -> Self {
         self.used = used;
         self
     }
@@ -416,33 +428,33 @@ pub fn flags(command: u8) -> impl Iterator<Item = &'static Key> {
 }
 
 /// Pairs of which one excludes the other: a higher layer's choice replaces a lower layer's partner.
-pub const EXCLUSIVE: &[(Section, &str, &str)] = &[
-    (Section::Agent, "system", "file"),
-    (Section::Agent, "key_env", "key_command"),
-    (Section::Loop, "task", "task_file"),
-    (Section::Loop, "critic", "critics"),
-    (Section::Mcp, "command", "url"),
-    (Section::Goal, "goal", "goal_file"),
+pub const EXCLUSIVE: &[(ConfigSection, &str, &str)] = &[
+    (ConfigSection::Agent, "system", "file"),
+    (ConfigSection::Agent, "key_env", "key_command"),
+    (ConfigSection::Loop, "task", "task_file"),
+    (ConfigSection::Loop, "critic", "critics"),
+    (ConfigSection::Mcp, "command", "url"),
+    (ConfigSection::Goal, "goal", "goal_file"),
 ];
 
 /// The rows of one table. `[defaults]` has those of a loop that all loops can share.
-pub fn of(section: Section) -> impl Iterator<Item = &'static Key> {
+pub fn of(section: ConfigSection) -> impl Iterator<Item = &'static Key> {
     all().filter(move |key| match section {
-        Section::Defaults => key.section == Section::Loop && key.shared,
+        ConfigSection::Defaults => key.section == ConfigSection::Loop && key.shared,
         _ => key.section == section,
     })
 }
 
-pub fn find(section: Section, name: &str) -> Option<&'static Key> {
+pub fn find(section: ConfigSection, name: &str) -> Option<&'static Key> {
     of(section).find(|key| key.name == name)
 }
 
-pub fn names(section: Section) -> Vec<&'static str> {
+pub fn names(section: ConfigSection) -> Vec<&'static str> {
     of(section).map(|key| key.name).collect()
 }
 
 /// The partner that excludes this key, if it has one.
-pub fn partner(section: Section, name: &str) -> Option<&'static str> {
+pub fn partner(section: ConfigSection, name: &str) -> Option<&'static str> {
     EXCLUSIVE.iter().filter(|(s, ..)| *s == section).find_map(|(_, a, b)| match name {
         n if n == *a => Some(*b),
         n if n == *b => Some(*a),

@@ -8,11 +8,11 @@ use gadfly_engine::protocol::score::settings::{self as score, EscalateTo};
 
 use super::budget;
 use super::criteria::CriticSetting;
-use super::keys::{self, Section, Use};
-use super::names::Protocol;
-use super::value::Table;
+use super::keys::{self, ConfigSection, KeyScope};
+use super::names::LoopProtocol;
+use super::value::ConfigTable;
 use crate::file;
-use crate::place::{Layer, Problem, SourceSpan, Sourced, brief, option};
+use crate::place::{ConfigLayer, Problem, SourceSpan, Sourced, brief, option};
 use crate::suggest;
 
 mod checks;
@@ -33,25 +33,25 @@ pub struct LoopConfig {
     pub audit: AuditOptions,
     /// Every seat, whether `critic` or `critics` named it.
     pub critics: Vec<Sourced<CriticSetting>>,
-    pub task: Option<Sourced<Task>>,
+    pub task: Option<Sourced<TaskSource>>,
     /// This loop's caps: its own, else the run's, else the built-in ones.
     pub limits: Limits,
     /// What of all this the project's files say.
-    pub(crate) by_project: Table,
+    pub(crate) by_project: ConfigTable,
 }
 
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub enum Task {
+pub enum TaskSource {
     Text(String),
     File(PathBuf),
 }
 
-impl Sourced<Task> {
+impl Sourced<TaskSource> {
     /// The task's text, read from its file if it has one. Never empty.
     pub fn text(&self) -> Result<String, Problem> {
         match &self.value {
-            Task::Text(text) => Ok(text.clone()),
-            Task::File(path) => {
+            TaskSource::Text(text) => Ok(text.clone()),
+            TaskSource::File(path) => {
                 let wrong = |what: String| Problem::error(format!("task: {what}")).at(self.place.as_ref());
                 let text = file::read_text(path).map_err(|error| wrong(error.to_string()))?;
                 if text.trim().is_empty() {
@@ -74,7 +74,7 @@ impl LoopConfig {
     /// `table` already has the defaults below it and the flags on top.
     pub(super) fn build(
         name: Option<&str>,
-        table: &Table,
+        table: &ConfigTable,
         run: Limits,
         agents: &[&str],
         problems: &mut Vec<Problem>,
@@ -90,8 +90,8 @@ impl LoopConfig {
             [] => options.critic.iter().map(seat).collect(),
             several => several.to_vec(),
         };
-        let text = options.task.clone().map(|task| task.map(Task::Text));
-        let task = text.or_else(|| options.task_file.clone().map(|file| file.map(Task::File)));
+        let text = options.task.clone().map(|task| task.map(TaskSource::Text));
+        let task = text.or_else(|| options.task_file.clone().map(|file| file.map(TaskSource::File)));
         let mut score = ScoreOptions::read(table);
         if !table.has("exploration") {
             let explores = |out: &Sourced<PathBuf>| out.value.iter().any(|part| part == "explorations");
@@ -172,16 +172,17 @@ impl LoopConfig {
 }
 
 /// Whether a key means something in loops of this protocol.
-pub(super) fn is_used(key: &str, protocol: Protocol) -> bool {
-    match keys::find(Section::Loop, key).map(|k| k.used) {
-        Some(Use::Protocols(protocols)) => protocols.contains(&protocol),
+pub(super) fn is_used(key: &str, protocol: LoopProtocol) -> bool {
+    match keys::find(ConfigSection::Loop, key).map(|k| k.used) {
+        Some(KeyScope::Protocols(protocols)) => protocols.contains(&protocol),
         _ => true,
     }
 }
 
-fn foreign_keys(protocol: Protocol, table: &Table, problems: &mut Vec<Problem>) {
+fn foreign_keys(protocol: LoopProtocol, table: &ConfigTable, problems: &mut Vec<Problem>) {
     for (key, value) in table.keys().filter(|(key, _)| !is_used(key, protocol)) {
-        let Some(Use::Protocols(protocols)) = keys::find(Section::Loop, key).map(|k| k.used) else {
+        let Some(KeyScope::Protocols(protocols)) = keys::find(ConfigSection::Loop, key).map(|k| k.used)
+        else {
             continue;
         };
         let list: Vec<_> = protocols.iter().map(|p| format!("`{p}`")).collect();
@@ -190,7 +191,7 @@ fn foreign_keys(protocol: Protocol, table: &Table, problems: &mut Vec<Problem>) 
         let message =
             format!("`{shown}` belongs to {word} {}; this loop follows `{protocol}`", list.join(", "));
         let help = match (value.layer, protocols.first()) {
-            (Layer::Flags, Some(first)) => {
+            (ConfigLayer::Flags, Some(first)) => {
                 format!("leave it out, or add {}", option(&format!("protocol {first}")))
             }
             (_, Some(first)) => format!("remove `{key}`, or set protocol = \"{first}\""),
@@ -201,9 +202,9 @@ fn foreign_keys(protocol: Protocol, table: &Table, problems: &mut Vec<Problem>) 
 }
 
 /// A key as the user wrote it: in a file, or as a flag.
-pub(super) fn shown(key: &str, layer: Layer) -> String {
+pub(super) fn shown(key: &str, layer: ConfigLayer) -> String {
     match layer {
-        Layer::Flags => option(key),
+        ConfigLayer::Flags => option(key),
         _ => key.to_owned(),
     }
 }

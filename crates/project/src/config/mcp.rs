@@ -6,7 +6,7 @@ use gadfly_engine::tool::Risk;
 
 use super::endpoint::{Endpoint, as_said};
 use super::keys;
-use super::value::Table;
+use super::value::ConfigTable;
 use crate::place::{Problem, SourceSpan, Sourced};
 
 #[derive(Clone, PartialEq, Debug)]
@@ -26,7 +26,7 @@ pub struct McpConfig {
 
 impl McpConfig {
     /// None if the server cannot be used; the problems then say why, here or in its layer.
-    pub(super) fn build(name: &str, table: &Table, problems: &mut Vec<Problem>) -> Option<Self> {
+    pub(super) fn build(name: &str, table: &ConfigTable, problems: &mut Vec<Problem>) -> Option<Self> {
         let said_before = problems.len();
         let mut say = |problem: Problem, key: &str| problems.push(problem.at(table.place_of(key)));
         if name.contains("__") || name.ends_with('_') {
@@ -87,9 +87,9 @@ pub(super) fn is_variable(name: &str) -> bool {
 mod tests {
     use super::*;
     use crate::config::{Config, parse};
-    use crate::place::{Layer, Source};
+    use crate::place::{ConfigLayer, Source};
 
-    fn read(layers: &[(Layer, &str)]) -> (Config, Vec<String>) {
+    fn read(layers: &[(ConfigLayer, &str)]) -> (Config, Vec<String>) {
         let mut said = Vec::new();
         let mut say = |problems: Vec<Problem>| {
             said.extend(
@@ -110,7 +110,7 @@ mod tests {
     }
 
     fn project(text: &str) -> (Config, Vec<String>) {
-        read(&[(Layer::Project, text)])
+        read(&[(ConfigLayer::Project, text)])
     }
 
     #[test]
@@ -159,7 +159,7 @@ mod tests {
     fn a_project_does_not_alter_the_users_own_server() {
         let user = "[mcp.s]\ncommand = [\"x\"]\nrisk = \"read_only\"";
         let (config, said) =
-            read(&[(Layer::User, user), (Layer::Project, "[mcp.s]\nurl = \"http://a.example\"")]);
+            read(&[(ConfigLayer::User, user), (ConfigLayer::Project, "[mcp.s]\nurl = \"http://a.example\"")]);
         assert!(said[0].starts_with("the server `s` is your own"), "{said:?}");
         assert!(!config.mcp["s"].command.is_empty() && config.mcp["s"].url.is_none());
     }

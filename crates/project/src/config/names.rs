@@ -8,7 +8,7 @@ pub const HOST: &str = "host";
 
 /// How an agent is reached.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-pub enum Kind {
+pub enum AgentKind {
     OpenAi,
     Anthropic,
     ClaudeCode,
@@ -21,7 +21,7 @@ pub enum Kind {
     Scripted,
 }
 
-impl Kind {
+impl AgentKind {
     pub const ALL: [Self; 10] = [
         Self::OpenAi,
         Self::Anthropic,
@@ -100,7 +100,7 @@ impl Kind {
 
 /// The rule book of a loop.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
-pub enum Protocol {
+pub enum LoopProtocol {
     #[default]
     Revise,
     Score,
@@ -108,7 +108,7 @@ pub enum Protocol {
     Converge,
 }
 
-impl Protocol {
+impl LoopProtocol {
     pub fn named(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|protocol| protocol.name() == name)
     }
@@ -143,14 +143,14 @@ pub(super) const GOALS_ARE_NO_LOOPS: &str =
 
 /// Where a worker's artifact is found.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
-pub enum Output {
+pub enum ArtifactSource {
     #[default]
     Reply,
     /// The files it changes in its folder.
     Files,
 }
 
-impl Output {
+impl ArtifactSource {
     pub const ALL: [Self; 2] = [Self::Reply, Self::Files];
 
     pub const fn name(self) -> &'static str {
@@ -170,7 +170,7 @@ macro_rules! display_by_name {
         }
     )*};
 }
-display_by_name!(Kind, Protocol, Output);
+display_by_name!(AgentKind, LoopProtocol, ArtifactSource);
 
 /// A known vendor's key goes to this host and, without a named override, to no other.
 pub fn vendor_host(key_env: &str) -> Option<&'static str> {

@@ -14,8 +14,8 @@ use super::budget;
 use super::criteria::{CriteriaSetting, CriticSetting};
 use super::keys::{Fixed, Key};
 use super::loops::RubricSetting;
-use super::names::Protocol;
-use super::value::{Table, Value};
+use super::names::LoopProtocol;
+use super::value::{ConfigTable, ConfigValue};
 use crate::place::Sourced;
 
 /// Declares a group of options: the rows of the table, and the struct that a table is read into.
@@ -23,7 +23,7 @@ macro_rules! options {
     ($(#[$meta:meta])* $settings:ident, $rows:ident in $section:ident {
         $($field:ident: $type:ty = $row:expr;)*
     }) => {
-        pub const $rows: &[Key] = &[$($row.of(Section::$section, stringify!($field))),*];
+        pub const $rows: &[Key] = &[$($row.of(ConfigSection::$section, stringify!($field))),*];
 
         $(#[$meta])*
         #[derive(Clone, PartialEq, Debug)]
@@ -32,11 +32,11 @@ macro_rules! options {
         }
 
         impl $settings {
-            pub(in crate::config) fn read(table: &$crate::config::value::Table) -> Self {
+            pub(in crate::config) fn read(table: &$crate::config::value::ConfigTable) -> Self {
                 use $crate::config::options::Setting;
                 Self {
                     $($field: {
-                        const ROW: Key = $row.of(Section::$section, stringify!($field));
+                        const ROW: Key = $row.of(ConfigSection::$section, stringify!($field));
                         // What always has a value has a default.
                         const { assert!(!<$type as Setting>::NEEDS_DEFAULT || ROW.default.is_some()) };
                         <$type as Setting>::read(table, &ROW)
@@ -51,12 +51,12 @@ pub(super) use options;
 /// A field: how it is read from the merged table.
 pub trait Setting: Sized {
     const NEEDS_DEFAULT: bool = false;
-    fn read(table: &Table, key: &Key) -> Self;
+    fn read(table: &ConfigTable, key: &Key) -> Self;
 }
 
 /// A single value.
 pub trait Single: Sized {
-    fn of(value: &Value) -> Option<Self>;
+    fn of(value: &ConfigValue) -> Option<Self>;
 
     fn built_in(_: Fixed) -> Option<Self> {
         None
@@ -64,7 +64,7 @@ pub trait Single: Sized {
 }
 
 impl<T: Single> Setting for Option<Sourced<T>> {
-    fn read(table: &Table, key: &Key) -> Self {
+    fn read(table: &ConfigTable, key: &Key) -> Self {
         let found = table.get(key.name)?;
         T::of(&found.value).map(|value| found.with(value))
     }
@@ -73,32 +73,32 @@ impl<T: Single> Setting for Option<Sourced<T>> {
 impl<T: Single + Default> Setting for Sourced<T> {
     const NEEDS_DEFAULT: bool = true;
 
-    fn read(table: &Table, key: &Key) -> Self {
+    fn read(table: &ConfigTable, key: &Key) -> Self {
         let usual = || key.default.and_then(T::built_in).unwrap_or_default();
         Option::<Self>::read(table, key).unwrap_or_else(|| Self::built_in(usual()))
     }
 }
 
 impl Setting for Vec<Sourced<String>> {
-    fn read(table: &Table, key: &Key) -> Self {
+    fn read(table: &ConfigTable, key: &Key) -> Self {
         table.texts(key.name).map(|list| list.value).unwrap_or_default()
     }
 }
 
 impl Setting for Vec<Sourced<PathBuf>> {
-    fn read(table: &Table, key: &Key) -> Self {
+    fn read(table: &ConfigTable, key: &Key) -> Self {
         table.paths(key.name).map(|list| list.value).unwrap_or_default()
     }
 }
 
 impl Setting for Vec<Sourced<CriticSetting>> {
-    fn read(table: &Table, key: &Key) -> Self {
+    fn read(table: &ConfigTable, key: &Key) -> Self {
         table.critics(key.name).map(|list| list.value).unwrap_or_default()
     }
 }
 
 impl Setting for Limits {
-    fn read(table: &Table, key: &Key) -> Self {
+    fn read(table: &ConfigTable, key: &Key) -> Self {
         table.table(key.name).map(budget::limits).unwrap_or_default()
     }
 }
@@ -106,9 +106,9 @@ impl Setting for Limits {
 macro_rules! singles {
     ($($type:ty: $variant:ident $(= $fixed:ident)?;)*) => {$(
         impl Single for $type {
-            fn of(value: &Value) -> Option<Self> {
+            fn of(value: &ConfigValue) -> Option<Self> {
                 match value {
-                    Value::$variant(value) => Some(value.clone()),
+                    ConfigValue::$variant(value) => Some(value.clone()),
                     _ => None,
                 }
             }
@@ -137,9 +137,9 @@ singles! {
 macro_rules! words {
     ($($type:ty: $parse:expr;)*) => {$(
         impl Single for $type {
-            fn of(value: &Value) -> Option<Self> {
+            fn of(value: &ConfigValue) -> Option<Self> {
                 match value {
-                    Value::Text(word) => $parse(word),
+                    ConfigValue::Text(word) => $parse(word),
                     _ => None,
                 }
             }
@@ -161,10 +161,10 @@ words! {
     Risk: Risk::of;
 }
 
-impl Single for Protocol {
-    fn of(value: &Value) -> Option<Self> {
+impl Single for LoopProtocol {
+    fn of(value: &ConfigValue) -> Option<Self> {
         match value {
-            Value::Protocol(protocol) => Some(*protocol),
+            ConfigValue::Protocol(protocol) => Some(*protocol),
             _ => None,
         }
     }
@@ -178,10 +178,10 @@ impl Single for Protocol {
 }
 
 impl Single for RubricSetting {
-    fn of(value: &Value) -> Option<Self> {
+    fn of(value: &ConfigValue) -> Option<Self> {
         match value {
-            Value::Texts(items) => Some(Self::Items(items.clone())),
-            Value::Path(path) => Some(Self::File(path.clone())),
+            ConfigValue::Texts(items) => Some(Self::Items(items.clone())),
+            ConfigValue::Path(path) => Some(Self::File(path.clone())),
             _ => None,
         }
     }

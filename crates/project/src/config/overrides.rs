@@ -9,10 +9,10 @@ use gadfly_engine::protocol::goal::Criterion;
 use super::budget;
 use super::criteria::{CriteriaSetting, CriticSetting};
 use super::goals::until;
-use super::keys::{self, Key, Section, Shape};
-use super::names::{GOALS_ARE_NO_LOOPS, Protocol};
-use super::value::{self, Table, Value};
-use crate::place::{Layer, Problem, Sourced, brief, option};
+use super::keys::{self, ConfigSection, Key, Shape};
+use super::names::{GOALS_ARE_NO_LOOPS, LoopProtocol};
+use super::value::{self, ConfigTable, ConfigValue};
+use crate::place::{ConfigLayer, Problem, Sourced, brief, option};
 use crate::suggest;
 
 /// What is said of a cap of nothing.
@@ -21,7 +21,7 @@ pub const NO_ZERO: &str = "0 would allow nothing at all; it never means without 
 /// Options of one run. What is not among them is as configured.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Overrides {
-    table: Table,
+    table: ConfigTable,
     /// A review: no worker, and no task, is needed.
     pub critics_only: bool,
     /// The time of every command of a goal's criterion.
@@ -31,31 +31,32 @@ pub struct Overrides {
 
 impl Default for Overrides {
     fn default() -> Self {
-        Self::of(Section::Loop)
+        Self::of(ConfigSection::Loop)
     }
 }
 
 impl Overrides {
-    pub const fn of(section: Section) -> Self {
-        let table = Table::new(section, Layer::Flags, None);
+    pub const fn of(section: ConfigSection) -> Self {
+        let table = ConfigTable::new(section, ConfigLayer::Flags, None);
         Self { table, critics_only: false, check_timeout: None, problems: Vec::new() }
     }
 
     pub const fn of_goal() -> Self {
-        Self::of(Section::Goal)
+        Self::of(ConfigSection::Goal)
     }
 
     /// With this option. `budget.usd` is one of the caps.
     #[must_use]
-    pub fn with(mut self, name: &str, value: impl Into<Value>) -> Self {
+    pub fn with(mut self, name: &str, value: impl Into<ConfigValue>) -> Self {
         self.set(name, value);
         self
     }
 
     /// Gives an option; what is wrong with it is said when the run is configured.
-    pub fn set(&mut self, name: &str, value: impl Into<Value>) {
-        let (section, name) =
-            name.strip_prefix("budget.").map_or((self.table.section, name), |name| (Section::Budget, name));
+    pub fn set(&mut self, name: &str, value: impl Into<ConfigValue>) {
+        let (section, name) = name
+            .strip_prefix("budget.")
+            .map_or((self.table.section, name), |name| (ConfigSection::Budget, name));
         match keys::find(section, name) {
             Some(key) => self.put(key, value.into()),
             None => self.problems.push(Problem::error(format!("there is no option `{}`", brief(name)))),
@@ -63,7 +64,7 @@ impl Overrides {
     }
 
     /// Gives an option that was not given.
-    pub fn or_set(&mut self, name: &str, value: impl Into<Value>) {
+    pub fn or_set(&mut self, name: &str, value: impl Into<ConfigValue>) {
         if !self.has(name) {
             self.set(name, value);
         }
@@ -100,7 +101,7 @@ impl Overrides {
         dir: Option<&Path>,
     ) {
         let section = self.table.section;
-        let offered = keys::all().filter(|key| [section, Section::Budget].contains(&key.section));
+        let offered = keys::all().filter(|key| [section, ConfigSection::Budget].contains(&key.section));
         for key in offered.filter(|key| offers(key)) {
             let Some(value) = sent.remove(&key.argument()) else { continue };
             match words(&value) {
@@ -114,46 +115,49 @@ impl Overrides {
         }
     }
 
-    fn put(&mut self, key: &'static Key, value: Value) {
+    fn put(&mut self, key: &'static Key, value: ConfigValue) {
         // An empty task is no task, and that is said once.
         let is_empty = |text: &str| text.trim().is_empty();
-        if matches!(key.name, "task" | "goal") && matches!(&value, Value::Text(text) if is_empty(text)) {
+        if matches!(key.name, "task" | "goal") && matches!(&value, ConfigValue::Text(text) if is_empty(text))
+        {
             return;
         }
         let named = option(&key.argument());
         let wrong = match (&value, key.shape) {
-            (Value::Text(text), _) if is_empty(text) => Some(format!("{named} is empty")),
-            (Value::Texts(list), _) if list.iter().any(|text| is_empty(&text.value)) => {
+            (ConfigValue::Text(text), _) if is_empty(text) => Some(format!("{named} is empty")),
+            (ConfigValue::Texts(list), _) if list.iter().any(|text| is_empty(&text.value)) => {
                 Some(format!("{named} is empty"))
             }
-            (Value::Whole(n), shape @ Shape::Whole { min, max }) if !(min..=max).contains(n) => {
+            (ConfigValue::Whole(n), shape @ Shape::Whole { min, max }) if !(min..=max).contains(n) => {
                 Some(format!("{named} must be {}, not {n}", shape.expects()))
             }
-            (Value::Number(n), shape @ Shape::Number { min, max }) if !(min..=max).contains(n) => {
+            (ConfigValue::Number(n), shape @ Shape::Number { min, max }) if !(min..=max).contains(n) => {
                 Some(format!("{named} must be {}, not {n}", shape.expects()))
             }
-            (Value::Whole(0), _) if key.section == Section::Budget && self.table.section == Section::Goal => {
+            (ConfigValue::Whole(0), _)
+                if key.section == ConfigSection::Budget && self.table.section == ConfigSection::Goal =>
+            {
                 Some(format!("{named} must be more than 0"))
             }
-            (Value::Text(text), shape @ Shape::OneOf(words)) if !words.contains(&text.as_str()) => {
+            (ConfigValue::Text(text), shape @ Shape::OneOf(words)) if !words.contains(&text.as_str()) => {
                 Some(format!("{named} must be {}, not `{}`", shape.expects(), brief(text)))
             }
             _ => None,
         };
         if let Some(message) = wrong {
-            let is_cap = self.table.section == Section::Goal && matches!(value, Value::Whole(0));
+            let is_cap = self.table.section == ConfigSection::Goal && matches!(value, ConfigValue::Whole(0));
             let help = is_cap.then(|| NO_ZERO.to_owned());
             self.problems.push(Problem::error(message).maybe_help(help));
-        } else if key.section == Section::Budget {
-            let mut budget = self.caps().cloned().unwrap_or_else(|| Self::of(Section::Budget).table);
+        } else if key.section == ConfigSection::Budget {
+            let mut budget = self.caps().cloned().unwrap_or_else(|| Self::of(ConfigSection::Budget).table);
             budget.insert(key.name, Sourced::flag(value));
-            self.table.insert("budget", Sourced::flag(Value::Table(budget)));
+            self.table.insert("budget", Sourced::flag(ConfigValue::Table(budget)));
         } else {
             self.table.insert(key.name, Sourced::flag(value));
         }
     }
 
-    fn caps(&self) -> Option<&Table> {
+    fn caps(&self) -> Option<&ConfigTable> {
         self.table.table("budget")
     }
 
@@ -182,7 +186,7 @@ impl Overrides {
         self.table.whole(name).map(|number| number.value)
     }
 
-    pub fn protocol(&self) -> Option<Protocol> {
+    pub fn protocol(&self) -> Option<LoopProtocol> {
         self.table.protocol("protocol").map(|protocol| protocol.value)
     }
 
@@ -198,8 +202,10 @@ impl Overrides {
         let mut files = Vec::new();
         for (_, found) in self.table.keys() {
             match &found.value {
-                Value::Path(path) | Value::Criteria(CriteriaSetting::File(path)) => files.push(path.clone()),
-                Value::Paths(paths) => files.extend(paths.iter().map(|path| path.value.clone())),
+                ConfigValue::Path(path) | ConfigValue::Criteria(CriteriaSetting::File(path)) => {
+                    files.push(path.clone())
+                }
+                ConfigValue::Paths(paths) => files.extend(paths.iter().map(|path| path.value.clone())),
                 _ => {}
             }
         }
@@ -225,14 +231,14 @@ impl Overrides {
     }
 
     /// The layer above `below`, and what is wrong with it.
-    pub(super) fn layer(&self, below: Option<&Table>, problems: &mut Vec<Problem>) -> Table {
+    pub(super) fn layer(&self, below: Option<&ConfigTable>, problems: &mut Vec<Problem>) -> ConfigTable {
         problems.extend(self.problems.iter().cloned());
         let mut table = self.table.clone();
         for key in keys::of(table.section).filter(|key| key.adds) {
             let Some(given) = table.texts(key.name) else { continue };
             let mut all = below.and_then(|t| t.texts(key.name)).map(|list| list.value).unwrap_or_default();
             all.extend(given.value);
-            table.insert(key.name, Sourced::flag(Value::Texts(all)));
+            table.insert(key.name, Sourced::flag(ConfigValue::Texts(all)));
         }
         for (section, a, b) in keys::EXCLUSIVE {
             if *section == table.section && table.has(a) && table.has(b) {
@@ -261,32 +267,32 @@ fn words(value: &serde_json::Value) -> Option<Vec<String>> {
 }
 
 /// An option as it is written on a command line, in a form, or by a model.
-fn read(key: &Key, words: &[String], dir: Option<&Path>) -> Result<Value, Problem> {
+fn read(key: &Key, words: &[String], dir: Option<&Path>) -> Result<ConfigValue, Problem> {
     let shape = key.shape;
     let one = words.first().map(String::as_str).unwrap_or_default();
     let path = |text: &str| dir.map_or_else(|| PathBuf::from(text), |dir| dir.join(text));
     let value = match shape {
-        Shape::Text | Shape::OneOf(_) => Some(Value::Text(one.to_owned())),
+        Shape::Text | Shape::OneOf(_) => Some(ConfigValue::Text(one.to_owned())),
         Shape::Texts | Shape::OneOrMore | Shape::Command => Some(words.to_vec().into()),
-        Shape::Path => Some(Value::Path(path(one))),
+        Shape::Path => Some(ConfigValue::Path(path(one))),
         Shape::Paths => Some(words.iter().map(|word| path(word)).collect::<Vec<_>>().into()),
-        Shape::Critics => Some(Value::Critics(
+        Shape::Critics => Some(ConfigValue::Critics(
             words
                 .iter()
                 .map(|word| Sourced::flag(CriticSetting { agent: word.clone(), lens: None }))
                 .collect(),
         )),
-        Shape::Criteria => CriteriaSetting::named(one, |word| Some(path(word))).map(Value::Criteria),
-        Shape::Whole { .. } => one.parse().ok().map(Value::Whole),
-        Shape::Number { .. } => one.parse().ok().map(Value::Number),
+        Shape::Criteria => CriteriaSetting::named(one, |word| Some(path(word))).map(ConfigValue::Criteria),
+        Shape::Whole { .. } => one.parse().ok().map(ConfigValue::Whole),
+        Shape::Number { .. } => one.parse().ok().map(ConfigValue::Number),
         Shape::Flag => match one {
-            "" | "true" => Some(Value::Flag(key.flag.is_none_or(|flag| flag.says_no.is_none()))),
-            "false" => Some(Value::Flag(key.flag.is_some_and(|flag| flag.says_no.is_some()))),
+            "" | "true" => Some(ConfigValue::Flag(key.flag.is_none_or(|flag| flag.says_no.is_none()))),
+            "false" => Some(ConfigValue::Flag(key.flag.is_some_and(|flag| flag.says_no.is_some()))),
             _ => None,
         },
-        Shape::Time => value::typed_time(one).map(Value::Time),
+        Shape::Time => value::typed_time(one).map(ConfigValue::Time),
         Shape::Protocol => {
-            return Protocol::named(one).map(Value::Protocol).ok_or_else(|| unknown_protocol(one));
+            return LoopProtocol::named(one).map(ConfigValue::Protocol).ok_or_else(|| unknown_protocol(one));
         }
         // Only a file says these.
         Shape::Rubric
@@ -309,17 +315,17 @@ fn read(key: &Key, words: &[String], dir: Option<&Path>) -> Result<Value, Proble
 }
 
 fn unknown_protocol(name: &str) -> Problem {
-    let now: Vec<&str> = Protocol::ALL.iter().map(|p| p.name()).collect();
-    if Protocol::OF_GOALS.contains(&name) {
+    let now: Vec<&str> = LoopProtocol::ALL.iter().map(|p| p.name()).collect();
+    if LoopProtocol::OF_GOALS.contains(&name) {
         return Problem::error(format!("protocol `{name}` is not for loops"))
             .help(format!("{GOALS_ARE_NO_LOOPS}; for loops there are `{}`", now.join("`, `")));
     }
-    let all: Vec<&str> = now.into_iter().chain(Protocol::OF_GOALS).collect();
+    let all: Vec<&str> = now.into_iter().chain(LoopProtocol::OF_GOALS).collect();
     Problem::error(format!("unknown protocol `{}`", brief(name)))
         .maybe_help(suggest::did_you_mean(name, &all))
 }
 
-impl From<&str> for Value {
+impl From<&str> for ConfigValue {
     fn from(text: &str) -> Self {
         Self::Text(text.to_owned())
     }
@@ -327,7 +333,7 @@ impl From<&str> for Value {
 
 macro_rules! values {
     ($($type:ty: $variant:ident;)*) => {$(
-        impl From<$type> for Value {
+        impl From<$type> for ConfigValue {
             fn from(value: $type) -> Self {
                 Self::$variant(value)
             }
@@ -342,18 +348,18 @@ values! {
     f64: Number;
     bool: Flag;
     Duration: Time;
-    Protocol: Protocol;
+    LoopProtocol: Protocol;
     Criterion: Until;
     CriteriaSetting: Criteria;
 }
 
-impl From<Vec<String>> for Value {
+impl From<Vec<String>> for ConfigValue {
     fn from(list: Vec<String>) -> Self {
         Self::Texts(list.into_iter().map(Sourced::flag).collect())
     }
 }
 
-impl From<Vec<PathBuf>> for Value {
+impl From<Vec<PathBuf>> for ConfigValue {
     fn from(list: Vec<PathBuf>) -> Self {
         Self::Paths(list.into_iter().map(Sourced::flag).collect())
     }

@@ -13,24 +13,24 @@ use std::path::Path;
 use toml::Spanned;
 use toml::de::{DeInteger, DeTable, DeValue};
 
-use super::keys::{self, Section, Shape};
-use super::names::{GOALS_ARE_NO_LOOPS, Kind, Output, Protocol};
-use super::value::{self, Table, Value};
+use super::keys::{self, ConfigSection, Shape};
+use super::names::{AgentKind, ArtifactSource, GOALS_ARE_NO_LOOPS, LoopProtocol};
+use super::value::{self, ConfigTable, ConfigValue};
 use crate::file;
-use crate::place::{Layer, Problem, Source, SourceSpan, Sourced, brief};
+use crate::place::{ConfigLayer, Problem, Source, SourceSpan, Sourced, brief};
 use crate::suggest;
 
 /// What one layer says.
 #[derive(Clone, PartialEq, Debug)]
-pub struct Partial(pub(super) Table);
+pub struct LayerConfig(pub(super) ConfigTable);
 
 /// Reads one layer. Problems are in the order of the file.
-pub fn parse(source: &Source) -> (Partial, Vec<Problem>) {
-    let mut reader = Reader { source, problems: Vec::new() };
-    let empty = Table::new(Section::Top, source.layer, None);
+pub fn parse(source: &Source) -> (LayerConfig, Vec<Problem>) {
+    let mut reader = ConfigReader { source, problems: Vec::new() };
+    let empty = ConfigTable::new(ConfigSection::Top, source.layer, None);
     if source.text.len() as u64 > file::LARGEST {
         let message = format!("this configuration is larger than {} bytes", file::LARGEST);
-        return (Partial(empty), vec![Problem::error(message).at(Some(&source.place(0..0)))]);
+        return (LayerConfig(empty), vec![Problem::error(message).at(Some(&source.place(0..0)))]);
     }
     let (document, errors) = DeTable::parse_recoverable(&source.text);
     if !errors.is_empty() {
@@ -46,29 +46,29 @@ pub fn parse(source: &Source) -> (Partial, Vec<Problem>) {
         if let Some(last) = problems.last_mut() {
             last.help = Some("nothing else in this file was checked, because it does not parse".into());
         }
-        return (Partial(empty), problems);
+        return (LayerConfig(empty), problems);
     }
-    let table = reader.table(Section::Top, "", None, document.get_ref());
-    (Partial(table), reader.sorted())
+    let table = reader.table(ConfigSection::Top, "", None, document.get_ref());
+    (LayerConfig(table), reader.sorted())
 }
 
 fn brief_message(message: &str) -> String {
     crate::place::visible(&message.chars().take(300).collect::<String>())
 }
 
-struct Reader<'s> {
+struct ConfigReader<'s> {
     source: &'s Source,
     problems: Vec<Problem>,
 }
 
 /// A key's dotted path, for messages, and its value with its span.
-struct Found<'a, 'i> {
+struct FoundKey<'a, 'i> {
     path: &'a str,
     value: &'a DeValue<'i>,
     span: Range<usize>,
 }
 
-impl Reader<'_> {
+impl ConfigReader<'_> {
     fn sorted(mut self) -> Vec<Problem> {
         self.problems.sort_by_key(|p| p.at.as_ref().map_or(0, |at| at.span.start));
         self.problems
@@ -76,22 +76,22 @@ impl Reader<'_> {
 
     fn table(
         &mut self,
-        section: Section,
+        section: ConfigSection,
         path: &str,
         place: Option<SourceSpan>,
         from: &DeTable<'_>,
-    ) -> Table {
-        let mut table = Table::new(section, self.source.layer, place);
+    ) -> ConfigTable {
+        let mut table = ConfigTable::new(section, self.source.layer, place);
         for (name, value) in from {
             let Some(key) = keys::find(section, name.get_ref()) else {
                 self.unknown_key(section, path, name.get_ref(), name.span());
                 continue;
             };
             let path = if path.is_empty() { key.name.to_owned() } else { format!("{path}.{}", key.name) };
-            let found = Found { path: &path, value: value.get_ref(), span: value.span() };
+            let found = FoundKey { path: &path, value: value.get_ref(), span: value.span() };
             // The key is the place for a table, whose own span may be all of its lines.
             let span = if value.get_ref().is_table() { name.span() } else { value.span() };
-            let read = self.value(key.shape, &found).unwrap_or(Value::Unusable);
+            let read = self.value(key.shape, &found).unwrap_or(ConfigValue::Unusable);
             table.insert(key.name, self.sourced(read, span));
         }
         for (s, a, b) in keys::EXCLUSIVE {
@@ -106,20 +106,20 @@ impl Reader<'_> {
         table
     }
 
-    fn value(&mut self, shape: Shape, found: &Found<'_, '_>) -> Option<Value> {
+    fn value(&mut self, shape: Shape, found: &FoundKey<'_, '_>) -> Option<ConfigValue> {
         match shape {
-            Shape::Text => self.text(shape, found).map(Value::Text),
+            Shape::Text => self.text(shape, found).map(ConfigValue::Text),
             Shape::Command => {
                 let list = self.list(shape, found)?;
                 if list.is_empty() {
                     return self.wrong(shape, found, "an empty list");
                 }
-                Some(Value::Texts(list))
+                Some(ConfigValue::Texts(list))
             }
             Shape::Path => {
                 let text = self.text(shape, found)?;
                 let place = self.source.place(found.span.clone());
-                self.path(found.path, &text, &place).map(Value::Path)
+                self.path(found.path, &text, &place).map(ConfigValue::Path)
             }
             Shape::Paths => {
                 let list = self.list(shape, found)?;
@@ -128,20 +128,20 @@ impl Reader<'_> {
                     let place = item.place.as_ref()?;
                     paths.push(item.with(self.path(found.path, &item.value, place)?));
                 }
-                Some(Value::Paths(paths))
+                Some(ConfigValue::Paths(paths))
             }
             Shape::OneOrMore if found.value.is_str() => {
                 let text = self.text(shape, found)?;
-                Some(Value::Texts(vec![self.sourced(text, found.span.clone())]))
+                Some(ConfigValue::Texts(vec![self.sourced(text, found.span.clone())]))
             }
             Shape::OneOrMore => match self.list(shape, found)? {
                 list if list.is_empty() => self.wrong(shape, found, "an empty list"),
-                list => Some(Value::Texts(list)),
+                list => Some(ConfigValue::Texts(list)),
             },
             Shape::OneOf(words) => {
                 let text = self.text(shape, found)?;
                 if words.contains(&text.as_str()) {
-                    return Some(Value::Text(text));
+                    return Some(ConfigValue::Text(text));
                 }
                 self.wrong(shape, found, &self.written(&found.span))
             }
@@ -149,11 +149,11 @@ impl Reader<'_> {
             Shape::Critics => self.critics(found),
             Shape::Until => self.until(found),
             Shape::Rubric if found.value.is_str() => self.value(Shape::Path, found),
-            Shape::Texts | Shape::Rubric => self.list(shape, found).map(Value::Texts),
+            Shape::Texts | Shape::Rubric => self.list(shape, found).map(ConfigValue::Texts),
             Shape::Whole { min, max } => match found.value.as_integer().map(whole) {
                 None => self.wrong(shape, found, kind_of(found.value)),
                 Some(n) => match n.and_then(|n| u64::try_from(n).ok()).filter(|n| (min..=max).contains(n)) {
-                    Some(n) => Some(Value::Whole(n)),
+                    Some(n) => Some(ConfigValue::Whole(n)),
                     None => self.wrong(shape, found, &self.written(&found.span)),
                 },
             },
@@ -164,12 +164,12 @@ impl Reader<'_> {
                     other => return self.wrong(shape, found, kind_of(other)),
                 };
                 match number.filter(|n| (min..=max).contains(n)) {
-                    Some(n) => Some(Value::Number(n)),
+                    Some(n) => Some(ConfigValue::Number(n)),
                     None => self.wrong(shape, found, &self.written(&found.span)),
                 }
             }
             Shape::Flag => match found.value.as_bool() {
-                Some(b) => Some(Value::Flag(b)),
+                Some(b) => Some(ConfigValue::Flag(b)),
                 None => self.wrong(shape, found, kind_of(found.value)),
             },
             Shape::Time => {
@@ -179,42 +179,48 @@ impl Reader<'_> {
                     other => return self.wrong(shape, found, kind_of(other)),
                 };
                 match read {
-                    Some(time) => Some(Value::Time(time)),
+                    Some(time) => Some(ConfigValue::Time(time)),
                     None => self.wrong(shape, found, &self.written(&found.span)),
                 }
             }
             Shape::Kind => {
-                let now: Vec<_> = Kind::ALL.iter().map(|k| (k.name(), *k)).collect();
-                self.choice(shape, found, "kind", &now, &[]).map(Value::Kind)
+                let now: Vec<_> = AgentKind::ALL.iter().map(|k| (k.name(), *k)).collect();
+                self.choice(shape, found, "kind", &now, &[]).map(ConfigValue::Kind)
             }
             Shape::Protocol => {
-                let now: Vec<_> = Protocol::ALL.iter().map(|p| (p.name(), *p)).collect();
-                self.choice(shape, found, "protocol", &now, &Protocol::OF_GOALS).map(Value::Protocol)
+                let now: Vec<_> = LoopProtocol::ALL.iter().map(|p| (p.name(), *p)).collect();
+                self.choice(shape, found, "protocol", &now, &LoopProtocol::OF_GOALS)
+                    .map(ConfigValue::Protocol)
             }
             Shape::Output => {
-                let now: Vec<_> = Output::ALL.iter().map(|o| (o.name(), *o)).collect();
-                self.choice(shape, found, "output", &now, &[]).map(Value::Output)
+                let now: Vec<_> = ArtifactSource::ALL.iter().map(|o| (o.name(), *o)).collect();
+                self.choice(shape, found, "output", &now, &[]).map(ConfigValue::Output)
             }
             Shape::Table(section) => {
                 let Some(inner) = found.value.as_table() else {
                     return self.wrong(shape, found, kind_of(found.value));
                 };
                 let place = Some(self.source.place(found.span.clone()));
-                Some(Value::Table(self.table(section, found.path, place, inner)))
+                Some(ConfigValue::Table(self.table(section, found.path, place, inner)))
             }
             Shape::Named(section) => self.named(section, shape, found),
             Shape::Rows(section) => self.rows(section, shape, found),
         }
     }
 
-    fn rows(&mut self, section: Section, shape: Shape, found: &Found<'_, '_>) -> Option<Value> {
+    fn rows(
+        &mut self,
+        section: ConfigSection,
+        shape: Shape,
+        found: &FoundKey<'_, '_>,
+    ) -> Option<ConfigValue> {
         let Some(items) = found.value.as_array() else {
             return self.wrong(shape, found, kind_of(found.value));
         };
         let mut rows = Some(Vec::with_capacity(items.len()));
         for (n, item) in items.iter().enumerate() {
             let path = format!("{}[{n}]", found.path);
-            let item = Found { path: &path, value: item.get_ref(), span: Spanned::span(item) };
+            let item = FoundKey { path: &path, value: item.get_ref(), span: Spanned::span(item) };
             let Some(inner) = item.value.as_table() else {
                 rows = self.wrong(Shape::Table(section), &item, kind_of(item.value));
                 continue;
@@ -225,10 +231,15 @@ impl Reader<'_> {
                 rows.push(row);
             }
         }
-        rows.map(Value::Rows)
+        rows.map(ConfigValue::Rows)
     }
 
-    fn named(&mut self, section: Section, shape: Shape, found: &Found<'_, '_>) -> Option<Value> {
+    fn named(
+        &mut self,
+        section: ConfigSection,
+        shape: Shape,
+        found: &FoundKey<'_, '_>,
+    ) -> Option<ConfigValue> {
         let Some(outer) = found.value.as_table() else {
             return self.wrong(shape, found, kind_of(found.value));
         };
@@ -242,17 +253,17 @@ impl Reader<'_> {
                 continue;
             }
             let Some(table) = inner.get_ref().as_table() else {
-                let inner = Found { path: &path, value: inner.get_ref(), span: inner.span() };
+                let inner = FoundKey { path: &path, value: inner.get_ref(), span: inner.span() };
                 self.wrong::<()>(Shape::Table(section), &inner, kind_of(inner.value));
                 continue;
             };
             let table = self.table(section, &path, Some(place), table);
             tables.insert(name.get_ref().to_string(), table);
         }
-        Some(Value::Tables(tables))
+        Some(ConfigValue::Tables(tables))
     }
 
-    fn text(&mut self, shape: Shape, found: &Found<'_, '_>) -> Option<String> {
+    fn text(&mut self, shape: Shape, found: &FoundKey<'_, '_>) -> Option<String> {
         match found.value.as_str() {
             Some(text) if text.trim().is_empty() => self.wrong(shape, found, "an empty string"),
             Some(text) => Some(text.to_owned()),
@@ -260,14 +271,14 @@ impl Reader<'_> {
         }
     }
 
-    fn list(&mut self, shape: Shape, found: &Found<'_, '_>) -> Option<Vec<Sourced<String>>> {
+    fn list(&mut self, shape: Shape, found: &FoundKey<'_, '_>) -> Option<Vec<Sourced<String>>> {
         let Some(items) = found.value.as_array() else {
             return self.wrong(shape, found, kind_of(found.value));
         };
         let mut list = Some(Vec::with_capacity(items.len()));
         for (n, item) in items.iter().enumerate() {
             let path = format!("{}[{n}]", found.path);
-            let item = Found { path: &path, value: item.get_ref(), span: Spanned::span(item) };
+            let item = FoundKey { path: &path, value: item.get_ref(), span: Spanned::span(item) };
             match (self.text(Shape::Text, &item), &mut list) {
                 (Some(text), Some(list)) => list.push(self.sourced(text, item.span)),
                 // The other items are still looked at, so that all of them are reported.
@@ -280,7 +291,7 @@ impl Reader<'_> {
 
     fn path(&mut self, key: &str, text: &str, place: &SourceSpan) -> Option<std::path::PathBuf> {
         let path = Path::new(text);
-        if self.source.layer != Layer::Project {
+        if self.source.layer != ConfigLayer::Project {
             return Some(self.source.dir.join(path));
         }
         match file::inside(&self.source.dir, path) {
@@ -296,7 +307,7 @@ impl Reader<'_> {
     fn choice<T: Copy>(
         &mut self,
         shape: Shape,
-        found: &Found<'_, '_>,
+        found: &FoundKey<'_, '_>,
         what: &str,
         now: &[(&'static str, T)],
         elsewhere: &[&'static str],
@@ -319,13 +330,13 @@ impl Reader<'_> {
         None
     }
 
-    fn unknown_key(&mut self, section: Section, path: &str, name: &str, span: Range<usize>) {
+    fn unknown_key(&mut self, section: ConfigSection, path: &str, name: &str, span: Range<usize>) {
         let known = keys::names(section);
-        let elsewhere = || keys::all().find(|k| k.name == name && k.section != Section::Price);
+        let elsewhere = || keys::all().find(|k| k.name == name && k.section != ConfigSection::Price);
         let help = match (suggest::nearest(name, known.iter().copied()), elsewhere()) {
             (Some(near), _) => Some(format!("did you mean `{near}`?")),
             (None, Some(other)) => {
-                let section = if other.shared { Section::Defaults } else { other.section };
+                let section = if other.shared { ConfigSection::Defaults } else { other.section };
                 Some(format!("`{name}` belongs in {}", section.header()))
             }
             (None, None) => suggest::did_you_mean(name, &known),
@@ -335,7 +346,7 @@ impl Reader<'_> {
         self.error(&place, format!("unknown key `{}`{at}", brief(name)), help);
     }
 
-    fn wrong<T>(&mut self, shape: Shape, found: &Found<'_, '_>, is: &str) -> Option<T> {
+    fn wrong<T>(&mut self, shape: Shape, found: &FoundKey<'_, '_>, is: &str) -> Option<T> {
         let message = format!("`{}` must be {}, not {is}", found.path, shape.expects());
         let help = shape.example().map(str::to_owned);
         self.error(&self.source.place(found.span.clone()), message, help);

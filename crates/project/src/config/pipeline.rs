@@ -8,12 +8,12 @@ use std::time::Duration;
 use gadfly_engine::pipeline::gate::{Gate, GateCommand};
 
 use super::Config;
-use super::keys::{self, Fixed, Key, ROUND_COUNT, Section, Shape, key, on};
+use super::keys::{self, ConfigSection, Fixed, Key, ROUND_COUNT, Shape, key, on};
 use super::options::options;
-use super::value::Table;
+use super::value::ConfigTable;
 use crate::layout::Layout;
 use crate::layout::naming::is_project_name;
-use crate::place::{Layer, Problem, SourceSpan, Sourced, brief};
+use crate::place::{ConfigLayer, Problem, SourceSpan, Sourced, brief};
 use crate::suggest;
 
 /// `[project]`.
@@ -124,8 +124,8 @@ pub struct GateConfig {
 }
 
 impl ProjectConfig {
-    pub(super) fn build(merged: &Table, problems: &mut Vec<Problem>) -> Self {
-        let empty = Table::new(Section::Project, Layer::BuiltIn, None);
+    pub(super) fn build(merged: &ConfigTable, problems: &mut Vec<Problem>) -> Self {
+        let empty = ConfigTable::new(ConfigSection::Project, ConfigLayer::BuiltIn, None);
         let table = merged.table("project").unwrap_or(&empty);
         let texts = |key| table.texts(key).map(|l| l.value).unwrap_or_default();
         let name = table.text("name").filter(|name| {
@@ -172,7 +172,7 @@ impl ProjectConfig {
 }
 
 impl VerifyConfig {
-    fn read(table: &Table, commands: &str, timeout: &str) -> Self {
+    fn read(table: &ConfigTable, commands: &str, timeout: &str) -> Self {
         Self {
             commands: table.texts(commands).map(|l| l.value).unwrap_or_default(),
             timeout: table.time(timeout).unwrap_or(Sourced::built_in(keys::VERIFY_TIMEOUT)),
@@ -182,14 +182,14 @@ impl VerifyConfig {
 }
 
 impl DualConfig {
-    pub(super) fn build_all(merged: &Table, problems: &mut Vec<Problem>) -> Option<Vec<Self>> {
+    pub(super) fn build_all(merged: &ConfigTable, problems: &mut Vec<Problem>) -> Option<Vec<Self>> {
         merged.has("dual").then(|| {
             let rows = merged.rows("dual").iter();
             rows.filter_map(|row| Self::build(row, problems)).collect()
         })
     }
 
-    fn build(row: &Table, problems: &mut Vec<Problem>) -> Option<Self> {
+    fn build(row: &ConfigTable, problems: &mut Vec<Problem>) -> Option<Self> {
         for key in ["agent", "critic"].into_iter().filter(|key| !row.has(key)) {
             let help =
                 "like [[dual]] with agent = \"writer\", critic = \"strategist-critic\", lens = \"claims\"";
@@ -201,7 +201,7 @@ impl DualConfig {
 }
 
 impl HooksConfig {
-    pub(super) fn read(table: Option<&Table>) -> Self {
+    pub(super) fn read(table: Option<&ConfigTable>) -> Self {
         let of = |event: HookEvent| table?.texts(event.name()).map(|l| (event, l.value));
         let timeout = table.and_then(|t| t.time("timeout"));
         Self {
@@ -216,7 +216,7 @@ impl HooksConfig {
 }
 
 impl GateConfig {
-    pub(super) fn build_all(merged: &Table, problems: &mut Vec<Problem>) -> BTreeMap<String, Self> {
+    pub(super) fn build_all(merged: &ConfigTable, problems: &mut Vec<Problem>) -> BTreeMap<String, Self> {
         let shipped = Gate::shipped().into_iter().map(|gate| (gate.name.clone(), Self::shipped(&gate)));
         let mut gates: BTreeMap<String, Self> = shipped.collect();
         for (name, table) in merged.tables("gates") {
@@ -238,7 +238,12 @@ impl GateConfig {
     }
 
     /// None if it would be a weaker gate than the one that was meant.
-    fn build(name: &str, table: &Table, under: Option<Self>, problems: &mut Vec<Problem>) -> Option<Self> {
+    fn build(
+        name: &str,
+        table: &ConfigTable,
+        under: Option<Self>,
+        problems: &mut Vec<Problem>,
+    ) -> Option<Self> {
         let before = problems.len();
         let (mut overall, mut each, mut complete) = (None, None, Sourced::built_in(false));
         if let Some(under) = under {
@@ -253,7 +258,7 @@ impl GateConfig {
         let commands = rows.filter_map(|row| Self::command(name, row, problems)).collect();
         if problems.len() > before
             || table.is_spoiled()
-            || table.rows("commands").iter().any(Table::is_spoiled)
+            || table.rows("commands").iter().any(ConfigTable::is_spoiled)
         {
             return None;
         }
@@ -267,7 +272,7 @@ impl GateConfig {
         })
     }
 
-    fn command(gate: &str, row: &Table, problems: &mut Vec<Problem>) -> Option<Sourced<GateCommand>> {
+    fn command(gate: &str, row: &ConfigTable, problems: &mut Vec<Problem>) -> Option<Sourced<GateCommand>> {
         if !row.has("command") {
             let message = format!("a command of gate `{gate}` has no `command`");
             let help = "like { name = \"lint\", command = \"make lint\", exit = 0 }";

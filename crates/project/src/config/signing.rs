@@ -1,7 +1,7 @@
 //! `[signing]`: the key with which the user vouches for receipts, seals and exports. Only the user's own file names it: a
 //! project must not have others sign for it. Signing is not done here.
 
-use super::value::Table;
+use super::value::ConfigTable;
 use crate::place::{Problem, SourceSpan, Sourced};
 
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
@@ -11,7 +11,7 @@ pub struct SigningConfig {
 }
 
 impl SigningConfig {
-    pub(super) fn read(table: Option<&Table>) -> Self {
+    pub(super) fn read(table: Option<&ConfigTable>) -> Self {
         Self { key: table.and_then(|table| table.text("key")) }
     }
 
@@ -26,7 +26,7 @@ impl SigningConfig {
 #[cfg(test)]
 mod tests {
     use crate::config::{Config, parse};
-    use crate::place::{Layer, Source};
+    use crate::place::{ConfigLayer, Source};
 
     #[test]
     fn the_user_names_the_key_and_a_project_neither_names_nor_replaces_it() {
@@ -35,8 +35,8 @@ mod tests {
             let (config, problems) = Config::from_layers(layers);
             (config.signing.key.map(|key| key.value), problems.len())
         };
-        let user = || layer(Layer::User, "[signing]\nkey = \"~/.ssh/id_ed25519\"\n");
-        let project = || layer(Layer::Project, "[signing]\nkey = \"keys/ours\"\n");
+        let user = || layer(ConfigLayer::User, "[signing]\nkey = \"~/.ssh/id_ed25519\"\n");
+        let project = || layer(ConfigLayer::Project, "[signing]\nkey = \"keys/ours\"\n");
         assert_eq!(built(vec![user()]), (Some("~/.ssh/id_ed25519".to_owned()), 0));
         assert_eq!(built(vec![project()]), (None, 1));
         assert_eq!(built(vec![user(), project()]), (Some("~/.ssh/id_ed25519".to_owned()), 1));

@@ -1,7 +1,7 @@
 //! `[telemetry]`: where traces of runs go, and how much is in them. Sending them is not done here.
 
 use super::endpoint::{Endpoint, as_said};
-use super::value::Table;
+use super::value::ConfigTable;
 use crate::place::{Problem, Sourced};
 
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
@@ -15,7 +15,7 @@ pub struct TelemetryConfig {
 }
 
 impl TelemetryConfig {
-    pub(super) fn build(table: Option<&Table>, problems: &mut Vec<Problem>) -> Self {
+    pub(super) fn build(table: Option<&ConfigTable>, problems: &mut Vec<Problem>) -> Self {
         let Some(table) = table else { return Self::default() };
         let endpoint = table.text("endpoint").and_then(|text| match Endpoint::parse(&text.value) {
             Ok(endpoint) => Some(text.with(endpoint)),
@@ -51,10 +51,11 @@ impl TelemetryConfig {
 mod tests {
     use super::*;
     use crate::config::{Config, parse};
-    use crate::place::{Layer, Source};
+    use crate::place::{ConfigLayer, Source};
 
     fn read(text: &str) -> (TelemetryConfig, Vec<String>) {
-        let (partial, mut problems) = parse(&Source::new(Layer::Project, "gadfly.toml", "/nowhere", text));
+        let (partial, mut problems) =
+            parse(&Source::new(ConfigLayer::Project, "gadfly.toml", "/nowhere", text));
         let (config, found) = Config::from_layers([partial]);
         problems.extend(found);
         (config.telemetry, problems.into_iter().map(|p| p.message).collect())

@@ -8,12 +8,12 @@ use std::time::Duration;
 use gadfly_engine::protocol::goal::Criterion;
 
 use super::criteria::{CriteriaSetting, CriticSetting};
-use super::keys::{self, Section, Shape};
-use super::names::{Kind, Output, Protocol};
-use crate::place::{Layer, SourceSpan, Sourced};
+use super::keys::{self, ConfigSection, Shape};
+use super::names::{AgentKind, ArtifactSource, LoopProtocol};
+use crate::place::{ConfigLayer, SourceSpan, Sourced};
 
 #[derive(Clone, PartialEq, Debug)]
-pub enum Value {
+pub enum ConfigValue {
     Text(String),
     Texts(Vec<Sourced<String>>),
     /// Resolved against its source's folder.
@@ -23,26 +23,26 @@ pub enum Value {
     Number(f64),
     Flag(bool),
     Time(Duration),
-    Kind(Kind),
-    Protocol(Protocol),
-    Output(Output),
+    Kind(AgentKind),
+    Protocol(LoopProtocol),
+    Output(ArtifactSource),
     Criteria(CriteriaSetting),
     Critics(Vec<Sourced<CriticSetting>>),
     Until(Criterion),
-    Table(Table),
-    Tables(BTreeMap<String, Table>),
-    Rows(Vec<Table>),
+    Table(ConfigTable),
+    Tables(BTreeMap<String, ConfigTable>),
+    Rows(Vec<ConfigTable>),
     /// Present, and reported as wrong already.
     Unusable,
 }
 
 /// One table of one or more layers.
 #[derive(Clone, PartialEq, Debug)]
-pub struct Table {
-    pub section: Section,
-    pub layer: Layer,
+pub struct ConfigTable {
+    pub section: ConfigSection,
+    pub layer: ConfigLayer,
     pub place: Option<SourceSpan>,
-    values: BTreeMap<&'static str, Sourced<Value>>,
+    values: BTreeMap<&'static str, Sourced<ConfigValue>>,
 }
 
 macro_rules! getters {
@@ -50,23 +50,23 @@ macro_rules! getters {
         pub fn $name(&self, key: &str) -> Option<Sourced<$type>> {
             let found = self.values.get(key)?;
             match &found.value {
-                Value::$variant(v) => Some(found.with(v.clone())),
+                ConfigValue::$variant(v) => Some(found.with(v.clone())),
                 _ => None,
             }
         }
     )*};
 }
 
-impl Table {
-    pub const fn new(section: Section, layer: Layer, place: Option<SourceSpan>) -> Self {
+impl ConfigTable {
+    pub const fn new(section: ConfigSection, layer: ConfigLayer, place: Option<SourceSpan>) -> Self {
         Self { section, layer, place, values: BTreeMap::new() }
     }
 
-    pub fn insert(&mut self, key: &'static str, value: Sourced<Value>) {
+    pub fn insert(&mut self, key: &'static str, value: Sourced<ConfigValue>) {
         self.values.insert(key, value);
     }
 
-    pub fn get(&self, key: &str) -> Option<&Sourced<Value>> {
+    pub fn get(&self, key: &str) -> Option<&Sourced<ConfigValue>> {
         self.values.get(key)
     }
 
@@ -78,7 +78,7 @@ impl Table {
         self.values.get(key).and_then(|v| v.place.as_ref()).or(self.place.as_ref())
     }
 
-    pub fn keys(&self) -> impl Iterator<Item = (&'static str, &Sourced<Value>)> {
+    pub fn keys(&self) -> impl Iterator<Item = (&'static str, &Sourced<ConfigValue>)> {
         self.values.iter().map(|(k, v)| (*k, v))
     }
 
@@ -91,9 +91,9 @@ impl Table {
         number: Number -> f64;
         flag: Flag -> bool;
         time: Time -> Duration;
-        kind: Kind -> Kind;
-        protocol: Protocol -> Protocol;
-        output: Output -> Output;
+        kind: Kind -> AgentKind;
+        protocol: Protocol -> LoopProtocol;
+        output: Output -> ArtifactSource;
         criteria: Criteria -> CriteriaSetting;
         critics: Critics -> Vec<Sourced<CriticSetting>>;
         until: Until -> Criterion;
@@ -111,11 +111,11 @@ impl Table {
         let mut table = Self::new(self.section, self.layer, self.place.clone());
         for (key, found) in &self.values {
             let value = match &found.value {
-                Value::Table(inner) => Value::Table(inner.of_project()),
-                Value::Tables(named) => {
-                    Value::Tables(named.iter().map(|(name, t)| (name.clone(), t.of_project())).collect())
-                }
-                _ if found.layer == Layer::Project => found.value.clone(),
+                ConfigValue::Table(inner) => ConfigValue::Table(inner.of_project()),
+                ConfigValue::Tables(named) => ConfigValue::Tables(
+                    named.iter().map(|(name, t)| (name.clone(), t.of_project())).collect(),
+                ),
+                _ if found.layer == ConfigLayer::Project => found.value.clone(),
                 _ => continue,
             };
             table.values.insert(key, found.with(value));
@@ -126,22 +126,22 @@ impl Table {
     /// Some value in it was refused, so that what is left would not be what was meant.
     pub fn is_spoiled(&self) -> bool {
         self.values.values().any(|v| match &v.value {
-            Value::Unusable => true,
-            Value::Table(inner) => inner.is_spoiled(),
+            ConfigValue::Unusable => true,
+            ConfigValue::Table(inner) => inner.is_spoiled(),
             _ => false,
         })
     }
 
     pub fn table(&self, key: &str) -> Option<&Self> {
         match &self.values.get(key)?.value {
-            Value::Table(t) => Some(t),
+            ConfigValue::Table(t) => Some(t),
             _ => None,
         }
     }
 
     pub fn tables(&self, key: &str) -> impl Iterator<Item = (&str, &Self)> {
         let tables = match self.values.get(key).map(|v| &v.value) {
-            Some(Value::Tables(t)) => Some(t),
+            Some(ConfigValue::Tables(t)) => Some(t),
             _ => None,
         };
         tables.into_iter().flatten().map(|(name, t)| (name.as_str(), t))
@@ -150,7 +150,7 @@ impl Table {
     /// The tables of a list; a higher layer's list takes the place of a lower one's.
     pub fn rows(&self, key: &str) -> &[Self] {
         match self.values.get(key).map(|v| &v.value) {
-            Some(Value::Rows(rows)) => rows,
+            Some(ConfigValue::Rows(rows)) => rows,
             _ => &[],
         }
     }
@@ -158,9 +158,10 @@ impl Table {
     /// Takes out the named tables under `key` that `low` has from the user's own layer, and gives their names: a project
     /// does not alter what is the user's.
     pub fn withhold(&mut self, key: &'static str, low: &Self) -> Vec<(String, Option<SourceSpan>)> {
-        let owned =
-            |name: &str| low.tables(key).any(|(known, table)| known == name && table.layer == Layer::User);
-        let Some(Value::Tables(tables)) = self.values.get_mut(key).map(|v| &mut v.value) else {
+        let owned = |name: &str| {
+            low.tables(key).any(|(known, table)| known == name && table.layer == ConfigLayer::User)
+        };
+        let Some(ConfigValue::Tables(tables)) = self.values.get_mut(key).map(|v| &mut v.value) else {
             return Vec::new();
         };
         let names: Vec<String> = tables.keys().filter(|name| owned(name)).cloned().collect();
@@ -173,7 +174,7 @@ impl Table {
             .collect()
     }
 
-    pub fn remove(&mut self, key: &'static str) -> Option<Sourced<Value>> {
+    pub fn remove(&mut self, key: &'static str) -> Option<Sourced<ConfigValue>> {
         self.values.remove(key)
     }
 
@@ -181,7 +182,7 @@ impl Table {
     pub fn overlaid(mut self, over: Self) -> Self {
         // An agent that states its kind is a new agent: mixing it with another one's key or address
         // would send one's secrets to the other.
-        if over.section == Section::Agent && over.has("kind") {
+        if over.section == ConfigSection::Agent && over.has("kind") {
             return over;
         }
         self.layer = self.layer.max(over.layer);
@@ -191,12 +192,14 @@ impl Table {
                 self.values.remove(partner);
             }
             let merged = match (self.values.remove(key).map(|v| v.value), value) {
-                (Some(Value::Table(low)), Sourced { value: Value::Table(high), layer, place }) => {
-                    Sourced { value: Value::Table(low.overlaid(high)), layer, place }
-                }
-                (Some(Value::Tables(low)), Sourced { value: Value::Tables(high), layer, place }) => {
-                    Sourced { value: Value::Tables(overlaid_tables(low, high)), layer, place }
-                }
+                (
+                    Some(ConfigValue::Table(low)),
+                    Sourced { value: ConfigValue::Table(high), layer, place },
+                ) => Sourced { value: ConfigValue::Table(low.overlaid(high)), layer, place },
+                (
+                    Some(ConfigValue::Tables(low)),
+                    Sourced { value: ConfigValue::Tables(high), layer, place },
+                ) => Sourced { value: ConfigValue::Tables(overlaid_tables(low, high)), layer, place },
                 (_, value) => value,
             };
             self.values.insert(key, merged);
@@ -206,9 +209,9 @@ impl Table {
 }
 
 fn overlaid_tables(
-    mut low: BTreeMap<String, Table>,
-    high: BTreeMap<String, Table>,
-) -> BTreeMap<String, Table> {
+    mut low: BTreeMap<String, ConfigTable>,
+    high: BTreeMap<String, ConfigTable>,
+) -> BTreeMap<String, ConfigTable> {
     for (name, over) in high {
         let merged = match low.remove(&name) {
             Some(under) => under.overlaid(over),

@@ -124,15 +124,15 @@ fn range(text: &str) -> Result<Option<(Amount, bool, &str)>, &'static str> {
 }
 
 #[derive(Default)]
-struct Rule {
+struct CellRule {
     per: bool,
     unit: Option<String>,
     max: Option<Amount>,
 }
 
 /// `per paper, max -30`, `each`, `/slide (max -30)`, `(blocking)`.
-fn rule(text: &str, each: Amount) -> Result<Rule, &'static str> {
-    let mut rule = Rule::default();
+fn rule(text: &str, each: Amount) -> Result<CellRule, &'static str> {
+    let mut rule = CellRule::default();
     let mut rest = text;
     loop {
         rest = rest.trim_start_matches([' ', ',', ';', ':', '.', '(', ')', '[', ']']);

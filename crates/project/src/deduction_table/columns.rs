@@ -6,8 +6,8 @@ use super::cell::{self, Cell};
 use super::grid::{Grid, GridCell};
 
 /// What a table is about.
-pub(super) enum Shape {
-    Deductions(Columns),
+pub(super) enum TableShape {
+    Deductions(TableColumns),
     /// Points of one issue, a column for each severity.
     Scale {
         text: usize,
@@ -25,7 +25,7 @@ pub(super) enum Shape {
     Other,
 }
 
-pub(super) struct Columns {
+pub(super) struct TableColumns {
     pub text: usize,
     pub points: Option<usize>,
     pub gravity: Option<usize>,
@@ -55,7 +55,7 @@ const CATEGORY: &[&str] = &["category", "area", "section", "type", "tier", "grou
 const DEFINITION: &[&str] = &["definition", "meaning", "means", "description"];
 const FACTOR: &[&str] = &["factor", "multiplier", "scale", "weighting"];
 
-pub(super) fn shape(grid: &Grid) -> Shape {
+pub(super) fn shape(grid: &Grid) -> TableShape {
     let named = |names: &[&str]| {
         grid.header.iter().position(|cell| {
             let header = cell.text.trim_matches('`').to_lowercase();
@@ -70,8 +70,8 @@ pub(super) fn shape(grid: &Grid) -> Shape {
             named(TEXT).filter(|at| !taken(*at)).or_else(|| (0..grid.header.len()).find(|at| !taken(*at)));
         let points = levels.iter().any(|(at, _)| column(grid, *at).any(|c| is_signed(&c.text)));
         return match text {
-            Some(text) if points => Shape::Scale { text, levels },
-            _ => Shape::Other,
+            Some(text) if points => TableShape::Scale { text, levels },
+            _ => TableShape::Other,
         };
     }
     if let Some(factor) = named(FACTOR)
@@ -79,7 +79,7 @@ pub(super) fn shape(grid: &Grid) -> Shape {
             *at != factor && grid.rows.len() > 1 && column(grid, *at).all(|c| self::level(&c.text).is_some())
         })
     {
-        return Shape::Factors { level, factor };
+        return TableShape::Factors { level, factor };
     }
     let gravity = (0..grid.header.len()).find(|at| {
         column(grid, *at).any(|c| Gravity::parse(&c.text).is_some()) && mostly(grid, *at, is_gravity)
@@ -89,15 +89,15 @@ pub(super) fn shape(grid: &Grid) -> Shape {
     let points = deduction.or_else(|| named(POINTS));
     if let (None, Some(points)) = (deduction, points) {
         return if column(grid, points).any(|c| is_unsigned(&c.text)) {
-            Shape::Unsigned { points }
+            TableShape::Unsigned { points }
         } else {
-            Shape::Other
+            TableShape::Other
         };
     }
     if points.is_none() && gravity.is_none() {
-        return Shape::Other;
+        return TableShape::Other;
     }
-    columns(grid, points, gravity, &named).map_or(Shape::Other, Shape::Deductions)
+    columns(grid, points, gravity, &named).map_or(TableShape::Other, TableShape::Deductions)
 }
 
 fn columns(
@@ -105,7 +105,7 @@ fn columns(
     points: Option<usize>,
     gravity: Option<usize>,
     named: &dyn Fn(&[&str]) -> Option<usize>,
-) -> Option<Columns> {
+) -> Option<TableColumns> {
     let taken = |at: usize| Some(at) == points || Some(at) == gravity;
     let id =
         grid.header.iter().position(|c| matches!(c.text.to_lowercase().as_str(), "id" | "code" | "rule id"));
@@ -123,7 +123,7 @@ fn columns(
         })
     });
     let category = category.filter(|at| *at != text);
-    Some(Columns { text, points, gravity, category, id, defines: definition && distinct })
+    Some(TableColumns { text, points, gravity, category, id, defines: definition && distinct })
 }
 
 /// The cells of a column that hold something.

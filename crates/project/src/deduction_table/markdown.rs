@@ -7,7 +7,7 @@ use std::ops::Range;
 use gadfly_engine::deduction::{Amount, Gravity, Points, words};
 
 use super::cell::{self, Cell};
-use super::columns::{self, Columns, Shape};
+use super::columns::{self, TableColumns, TableShape};
 use super::grid::{self, Grid, GridCell};
 use super::{Builder, Draft};
 use crate::markdown::body_start;
@@ -29,21 +29,21 @@ pub(super) fn read(builder: &mut Builder<'_>, section: Option<&str>) {
     let mut scales = Vec::new();
     for block in &blocks {
         match block {
-            Block::Heading { text, .. } => heading = Some(text.clone()),
-            Block::Bullet { .. } => {}
-            Block::Table(grid) => match columns::shape(grid) {
-                Shape::Deductions(columns) => rows(builder, grid, &columns, heading.as_deref()),
+            MarkdownBlock::Heading { text, .. } => heading = Some(text.clone()),
+            MarkdownBlock::Bullet { .. } => {}
+            MarkdownBlock::Table(grid) => match columns::shape(grid) {
+                TableShape::Deductions(columns) => rows(builder, grid, &columns, heading.as_deref()),
                 // Read last, since they speak of rows that other tables state.
-                shape @ (Shape::Scale { .. } | Shape::Factors { .. }) => scales.push((grid, shape)),
-                Shape::Unsigned { points } => unsigned(builder, grid, points),
-                Shape::Other => {}
+                shape @ (TableShape::Scale { .. } | TableShape::Factors { .. }) => scales.push((grid, shape)),
+                TableShape::Unsigned { points } => unsigned(builder, grid, points),
+                TableShape::Other => {}
             },
         }
     }
     for (grid, shape) in scales {
         match shape {
-            Shape::Scale { text, levels } => scale(builder, grid, text, &levels),
-            Shape::Factors { level, factor } => factors(builder, grid, level, factor),
+            TableShape::Scale { text, levels } => scale(builder, grid, text, &levels),
+            TableShape::Factors { level, factor } => factors(builder, grid, level, factor),
             _ => {}
         }
     }
@@ -53,7 +53,7 @@ pub(super) fn read(builder: &mut Builder<'_>, section: Option<&str>) {
 }
 
 #[derive(Clone)]
-enum Block {
+enum MarkdownBlock {
     Heading { level: usize, text: String },
     Bullet { text: String, span: Range<usize> },
     Table(Grid),
@@ -62,7 +62,7 @@ enum Block {
 /// The level of a line that is bold as a whole: below every real heading.
 const BOLD: usize = 7;
 
-fn blocks(text: &str) -> Vec<Block> {
+fn blocks(text: &str) -> Vec<MarkdownBlock> {
     let mut blocks = Vec::new();
     let mut fence: Option<char> = None;
     let mut comment = false;
@@ -90,13 +90,14 @@ fn blocks(text: &str) -> Vec<Block> {
         }
         if grid::is_rule(line) && !in_table {
             if let Some((header, from)) = above.take() {
-                blocks.push(Block::Table(Grid { header: grid::cells(header, from), rows: Vec::new() }));
+                blocks
+                    .push(MarkdownBlock::Table(Grid { header: grid::cells(header, from), rows: Vec::new() }));
                 in_table = true;
             }
             continue;
         }
         if in_table && line.contains('|') {
-            if let Some(Block::Table(grid)) = blocks.last_mut() {
+            if let Some(MarkdownBlock::Table(grid)) = blocks.last_mut() {
                 let indent = raw.len() - raw.trim_start().len();
                 grid.rows.push(grid::cells(line, start + indent));
             }
@@ -107,9 +108,9 @@ fn blocks(text: &str) -> Vec<Block> {
         above = line.contains('|').then_some((line, start + indent));
         let span = start + indent..start + indent + line.len();
         if let Some((level, text)) = heading(line) {
-            blocks.push(Block::Heading { level, text });
+            blocks.push(MarkdownBlock::Heading { level, text });
         } else if let Some(text) = bullet(line) {
-            blocks.push(Block::Bullet { text: grid::plain(text), span });
+            blocks.push(MarkdownBlock::Bullet { text: grid::plain(text), span });
         }
     }
     blocks
@@ -132,23 +133,25 @@ fn bullet(line: &str) -> Option<&str> {
 }
 
 /// What stands under the heading that is, or begins with, this name.
-fn under(blocks: &[Block], name: &str) -> Option<Vec<Block>> {
+fn under(blocks: &[MarkdownBlock], name: &str) -> Option<Vec<MarkdownBlock>> {
     let wanted: Vec<String> = words(name).collect();
     let begins = |text: &str| !wanted.is_empty() && words(text).take(wanted.len()).eq(wanted.iter().cloned());
-    let at = blocks.iter().position(|b| matches!(b, Block::Heading { text, .. } if begins(text)))?;
-    let Some(Block::Heading { level, .. }) = blocks.get(at) else { return None };
-    let end =
-        blocks.iter().skip(at + 1).position(|b| matches!(b, Block::Heading { level: l, .. } if l <= level));
+    let at = blocks.iter().position(|b| matches!(b, MarkdownBlock::Heading { text, .. } if begins(text)))?;
+    let Some(MarkdownBlock::Heading { level, .. }) = blocks.get(at) else { return None };
+    let end = blocks
+        .iter()
+        .skip(at + 1)
+        .position(|b| matches!(b, MarkdownBlock::Heading { level: l, .. } if l <= level));
     let end = end.map_or(blocks.len(), |n| at + 1 + n);
     let inside = blocks.get(at + 1..end).unwrap_or_default();
     Some(inside.to_vec())
 }
 
-fn no_section(builder: &mut Builder<'_>, blocks: &[Block], name: &str) {
+fn no_section(builder: &mut Builder<'_>, blocks: &[MarkdownBlock], name: &str) {
     let headings: Vec<&str> = blocks
         .iter()
         .filter_map(|b| match b {
-            Block::Heading { level, text, .. } if *level < BOLD => Some(text.as_str()),
+            MarkdownBlock::Heading { level, text, .. } if *level < BOLD => Some(text.as_str()),
             _ => None,
         })
         .take(20)
@@ -161,7 +164,7 @@ fn text_at(row: &[GridCell], at: Option<usize>) -> Option<&GridCell> {
     at.and_then(|at| row.get(at)).filter(|cell| !cell.text.is_empty())
 }
 
-fn rows(builder: &mut Builder<'_>, grid: &Grid, columns: &Columns, heading: Option<&str>) {
+fn rows(builder: &mut Builder<'_>, grid: &Grid, columns: &TableColumns, heading: Option<&str>) {
     let mut category: Option<String> = None;
     for row in &grid.rows {
         let mut filled = row.iter().filter(|cell| !cell.text.is_empty());
@@ -189,7 +192,7 @@ fn rows(builder: &mut Builder<'_>, grid: &Grid, columns: &Columns, heading: Opti
 }
 
 /// A line with one cell is a heading if the cell is bold or not where rows have their text.
-fn names_what_follows(file: &str, row: &[GridCell], alone: &GridCell, columns: &Columns) -> bool {
+fn names_what_follows(file: &str, row: &[GridCell], alone: &GridCell, columns: &TableColumns) -> bool {
     let bold = file.get(alone.span.clone()).is_some_and(|raw| raw.starts_with("**") || raw.starts_with("__"));
     let costs = [columns.points, columns.gravity].iter().any(|at| text_at(row, *at).is_some());
     !costs && (bold || text_at(row, Some(columns.text)).is_none())
@@ -299,20 +302,20 @@ pub(super) fn percent(text: &str) -> Option<u32> {
 }
 
 /// Lists under `CRITICAL`, `MAJOR` and `MINOR`, or lists of those words, where there is no table.
-fn lists(builder: &mut Builder<'_>, blocks: &[Block]) {
+fn lists(builder: &mut Builder<'_>, blocks: &[MarkdownBlock]) {
     let mut gravity: Option<Gravity> = None;
     let mut found = Vec::new();
     for block in blocks {
         match block {
-            Block::Heading { text, .. } => gravity = first_word(text),
-            Block::Bullet { text, span } => {
+            MarkdownBlock::Heading { text, .. } => gravity = first_word(text),
+            MarkdownBlock::Bullet { text, span } => {
                 if let Some((defined, meaning)) = definition(text) {
                     found.push((Some(defined), defined, meaning, span));
                 } else if let Some(gravity) = gravity {
                     found.push((None, gravity, text.clone(), span));
                 }
             }
-            Block::Table(_) => {}
+            MarkdownBlock::Table(_) => {}
         }
     }
     for (defined, gravity, text, span) in found {

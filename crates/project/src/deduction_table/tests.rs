@@ -6,16 +6,16 @@ use gadfly_engine::deduction::{Amount, Deduction, tally};
 
 use super::*;
 
-fn markdown(text: &str) -> Result<Reading, Vec<Problem>> {
+fn markdown(text: &str) -> Result<TableReading, Vec<Problem>> {
     from_markdown(text, Path::new("rubric.md"), None)
 }
 
-fn toml(text: &str) -> Result<Reading, Vec<Problem>> {
+fn toml(text: &str) -> Result<TableReading, Vec<Problem>> {
     from_toml(text, Path::new("rubric.toml"))
 }
 
 /// A table as lines `id | category | cost`.
-fn shown(reading: &Reading) -> String {
+fn shown(reading: &TableReading) -> String {
     let mut out = String::new();
     for row in reading.table.iter().flat_map(|t| &t.rows) {
         let cost = match &row.points {
@@ -103,7 +103,7 @@ fn one_critics_section_is_read_alone() {
     let section = |name| from_markdown(TWO_CRITICS, Path::new("r.md"), Some(name));
     assert_eq!(section("theorist-critic").unwrap().table.unwrap().rows.len(), 4);
     assert_eq!(section("Writer-Critic").unwrap().table.unwrap().rows.len(), 4);
-    assert_eq!(section("gates").unwrap(), Reading { table: None, warnings: vec![] });
+    assert_eq!(section("gates").unwrap(), TableReading { table: None, warnings: vec![] });
     let missing = section("coder-critic").unwrap_err();
     assert!(missing[0].message.contains("no section `coder-critic`"));
     assert!(missing[0].help.as_ref().unwrap().contains("Theorist-Critic"));
@@ -240,7 +240,7 @@ fn a_file_without_deductions_has_no_table() {
         "```\n| Issue | Deduction |\n|---|---|\n| A | -10 |\n```\n",
         "<!--\n| Issue | Deduction |\n|---|---|\n| A | -10 |\n-->\n",
     ] {
-        assert_eq!(markdown(text).unwrap(), Reading { table: None, warnings: vec![] }, "{text}");
+        assert_eq!(markdown(text).unwrap(), TableReading { table: None, warnings: vec![] }, "{text}");
     }
     let points = markdown("| Part | Points |\n|---|---|\n| Report | 20 |\n| Code | 80 |\n").unwrap();
     assert_eq!(points.table, None, "points to be had are not deductions");
@@ -326,7 +326,7 @@ fn a_hostile_file_gives_few_problems_and_few_rows() {
 proptest::proptest! {
     #[test]
     fn no_text_panics_and_what_is_read_is_usable(text in "[-|#*` :0-9a-zA-Z−,().\\\\\n]{0,200}") {
-        if let Ok(Reading { table: Some(table), .. }) = markdown(&text) {
+        if let Ok(TableReading { table: Some(table), .. }) = markdown(&text) {
             proptest::prop_assert_eq!(table.problems(), Vec::<String>::new());
         }
         let _ = toml(&text);

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use gadfly_engine::digest::Digest;
 
 use super::frontmatter::{self, Frontmatter};
-use super::reading::Reader;
+use super::reading::LayoutReader;
 use crate::place::{Problem, SourceSpan, brief};
 
 /// More agents than these are not read.
@@ -26,7 +26,7 @@ pub struct AgentFile {
     pub model: Option<String>,
     /// Who it is: the text without frontmatter.
     pub body: String,
-    pub role: Role,
+    pub role: AgentRole,
     /// A part of another agent's instructions: nobody to dispatch.
     pub module: bool,
     /// Of all bytes.
@@ -34,7 +34,7 @@ pub struct AgentFile {
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Role {
+pub enum AgentRole {
     Creator,
     Critic,
     Infrastructure,
@@ -61,7 +61,7 @@ pub(super) fn is_name(text: &str) -> bool {
 }
 
 pub(super) fn read_all(
-    reader: &mut Reader<'_>,
+    reader: &mut LayoutReader<'_>,
     folder: &Path,
     guessed: &mut Vec<Problem>,
 ) -> BTreeMap<String, AgentFile> {
@@ -136,14 +136,14 @@ fn name(found: &Frontmatter, stem: &str, place: &SourceSpan, guessed: &mut Vec<P
 }
 
 /// What the file says it is, in the words such files use; else what its name says.
-fn role(name: &str, body: &str, place: &SourceSpan, guessed: &mut Vec<Problem>) -> Role {
-    const MARKS: [(&str, Role); 6] = [
-        ("you are a critic", Role::Critic),
-        ("you are the critic", Role::Critic),
-        ("you are a creator", Role::Creator),
-        ("you are the creator", Role::Creator),
-        ("you are infrastructure", Role::Infrastructure),
-        ("you are an infrastructure", Role::Infrastructure),
+fn role(name: &str, body: &str, place: &SourceSpan, guessed: &mut Vec<Problem>) -> AgentRole {
+    const MARKS: [(&str, AgentRole); 6] = [
+        ("you are a critic", AgentRole::Critic),
+        ("you are the critic", AgentRole::Critic),
+        ("you are a creator", AgentRole::Creator),
+        ("you are the creator", AgentRole::Creator),
+        ("you are infrastructure", AgentRole::Infrastructure),
+        ("you are an infrastructure", AgentRole::Infrastructure),
     ];
     let said: String =
         body.chars().filter(|c| !matches!(c, '*' | '_')).flat_map(char::to_lowercase).collect();
@@ -156,7 +156,7 @@ fn role(name: &str, body: &str, place: &SourceSpan, guessed: &mut Vec<Problem>) 
         guessed.push(
             Problem::warning(message).help("its file does not say \"You are a CRITIC\"").at(Some(place)),
         );
-        return Role::Critic;
+        return AgentRole::Critic;
     }
-    Role::Unknown
+    AgentRole::Unknown
 }

@@ -4,10 +4,10 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use gadfly_engine::pipeline::listing::Matcher;
-use gadfly_engine::pipeline::{Entry, Pattern};
+use gadfly_engine::pipeline::{Pattern, RegistryEntry};
 
 use super::ProjectFiles;
-use super::agents::{AgentFile, Role};
+use super::agents::{AgentFile, AgentRole};
 use crate::config::Config;
 use crate::place::{Problem, SourceSpan, Sourced, brief};
 use crate::registry;
@@ -23,12 +23,12 @@ pub fn check(files: &ProjectFiles, config: &Config) -> Vec<Problem> {
     }
     if let Some(file) = &files.registry {
         // Second critics are looked at below, where their own lines are known.
-        problems.extend(registry::check(file, &registry::Known { agents: &agents, duals: &[] }));
+        problems.extend(registry::check(file, &registry::CheckContext { agents: &agents, duals: &[] }));
     }
     let registered = files.registry.iter().flat_map(|file| &file.registry.entries);
     // Of two entries of one name the first counts.
     let by_name = registered.rev().map(|entry| (entry.agent.as_str(), entry)).collect();
-    let mut checking = Checking { files, config, known, by_name, problems };
+    let mut checking = LayoutCheck { files, config, known, by_name, problems };
     checking.entries();
     checking.unlisted();
     checking.settings();
@@ -42,20 +42,20 @@ pub(super) fn not_spawnable(agent: &AgentFile, at: Option<&SourceSpan>) -> Probl
     Problem::error(message).help(format!("see `module` in {}", agent.path.display())).at(at)
 }
 
-struct Checking<'a> {
+struct LayoutCheck<'a> {
     files: &'a ProjectFiles,
     config: &'a Config,
     known: BTreeSet<&'a str>,
-    by_name: BTreeMap<&'a str, &'a Entry>,
+    by_name: BTreeMap<&'a str, &'a RegistryEntry>,
     problems: Vec<Problem>,
 }
 
-impl<'a> Checking<'a> {
-    fn registered(&self) -> &'a [Entry] {
+impl<'a> LayoutCheck<'a> {
+    fn registered(&self) -> &'a [RegistryEntry] {
         self.files.registry.as_ref().map(|file| file.registry.entries.as_slice()).unwrap_or_default()
     }
 
-    fn entry(&self, name: &str) -> Option<&'a Entry> {
+    fn entry(&self, name: &str) -> Option<&'a RegistryEntry> {
         self.by_name.get(name).copied()
     }
 
@@ -95,7 +95,7 @@ impl<'a> Checking<'a> {
                 if critic.module {
                     self.problems.push(not_spawnable(critic, at.as_ref()));
                 }
-                if critic.role == Role::Creator {
+                if critic.role == AgentRole::Creator {
                     let (name, of) = (&critic.name, &entry.agent);
                     let message = format!("`{name}` judges `{of}`, and its file says it is a creator");
                     self.problems.push(Problem::warning(message).at(Some(&critic.place)));
@@ -109,7 +109,7 @@ impl<'a> Checking<'a> {
         if self.registered().is_empty() {
             return;
         }
-        for agent in self.files.agents.values().filter(|a| a.role == Role::Creator && !a.module) {
+        for agent in self.files.agents.values().filter(|a| a.role == AgentRole::Creator && !a.module) {
             if self.entry(&agent.name).is_none() {
                 let message =
                     format!("agent `{}` has a file and no entry: no pipeline dispatches it", agent.name);
@@ -134,7 +134,7 @@ impl<'a> Checking<'a> {
             for (agent, verify) in &project.verify_of {
                 let named = Sourced {
                     value: agent.clone(),
-                    layer: crate::place::Layer::Project,
+                    layer: crate::place::ConfigLayer::Project,
                     place: verify.place.clone(),
                 };
                 if self.entry(agent).is_none() {
@@ -196,7 +196,7 @@ impl<'a> Checking<'a> {
         let expecting: Vec<(&Pattern, Matcher<'_>)> = made.iter().map(|p| (p, p.matcher())).collect();
         for skill in self.files.skills.values() {
             let dispatched = skill.dispatches(&self.files.agents);
-            let wanted: Vec<&Entry> = dispatched.iter().filter_map(|name| self.entry(name)).collect();
+            let wanted: Vec<&RegistryEntry> = dispatched.iter().filter_map(|name| self.entry(name)).collect();
             if wanted.iter().all(|entry| entry.produces.is_empty()) {
                 continue;
             }
@@ -219,7 +219,7 @@ impl<'a> Checking<'a> {
     }
 }
 
-fn expected(entries: &[&Entry]) -> Option<String> {
+fn expected(entries: &[&RegistryEntry]) -> Option<String> {
     let products = entries.iter().flat_map(|entry| entry.produces.iter().map(move |p| (entry, p)));
     let mut named = products.filter_map(|(entry, product)| {
         let pattern = product.files.first().or_else(|| product.patterns.first())?;

@@ -32,24 +32,24 @@ pub struct Guess {
 
 #[derive(Clone, PartialEq, Eq, Debug)]
 struct Field {
-    value: Value,
+    value: HeadValue,
     span: Range<usize>,
 }
 
 #[derive(Clone, PartialEq, Eq, Debug)]
-enum Value {
+enum HeadValue {
     Text(String),
     List(Vec<String>),
 }
 
 /// One line of the head, without its end.
 #[derive(Clone, Copy)]
-struct Line<'a> {
+struct HeadLine<'a> {
     text: &'a str,
     at: usize,
 }
 
-impl<'a> Line<'a> {
+impl<'a> HeadLine<'a> {
     fn span(self) -> Range<usize> {
         self.at..self.at + self.text.len()
     }
@@ -91,7 +91,7 @@ pub fn read(text: &str) -> Frontmatter {
     let mut at = start;
     let mut lines = Vec::new();
     for raw in head.split_inclusive('\n') {
-        lines.push(Line { text: raw.trim_end(), at });
+        lines.push(HeadLine { text: raw.trim_end(), at });
         at += raw.len();
     }
     // Without the two fences.
@@ -103,8 +103,8 @@ pub fn read(text: &str) -> Frontmatter {
 impl Frontmatter {
     pub fn text(&self, key: &str) -> Option<String> {
         let text = match &self.fields.get(key)?.value {
-            Value::Text(text) => text.clone(),
-            Value::List(items) => items.join(", "),
+            HeadValue::Text(text) => text.clone(),
+            HeadValue::List(items) => items.join(", "),
         };
         Some(text).filter(|text| !text.trim().is_empty())
     }
@@ -112,8 +112,8 @@ impl Frontmatter {
     /// A list, or a text with commas. An empty one is a list, too.
     pub fn list(&self, key: &str) -> Option<Vec<String>> {
         Some(match &self.fields.get(key)?.value {
-            Value::List(items) => items.clone(),
-            Value::Text(text) => {
+            HeadValue::List(items) => items.clone(),
+            HeadValue::Text(text) => {
                 let text = text.trim();
                 let inner = text.strip_prefix('[').and_then(|t| t.strip_suffix(']')).unwrap_or(text);
                 split(inner)
@@ -135,7 +135,7 @@ impl Frontmatter {
         self.fields.keys().map(String::as_str)
     }
 
-    fn fields(&mut self, lines: &[Line<'_>]) {
+    fn fields(&mut self, lines: &[HeadLine<'_>]) {
         let mut next = 0;
         while let Some(&line) = lines.get(next) {
             next += 1;
@@ -160,12 +160,12 @@ impl Frontmatter {
         }
     }
 
-    fn value(&mut self, line: Line<'_>, value: &str, more: &[Line<'_>]) -> Value {
+    fn value(&mut self, line: HeadLine<'_>, value: &str, more: &[HeadLine<'_>]) -> HeadValue {
         if let Some(folded) = block_mark(value) {
-            return Value::Text(block(more, folded));
+            return HeadValue::Text(block(more, folded));
         }
         if value.is_empty() && more.iter().any(|line| line.item().is_some()) {
-            return Value::List(items(more));
+            return HeadValue::List(items(more));
         }
         let mut whole = value.to_owned();
         for line in more.iter().filter(|line| !line.is_blank()) {
@@ -176,10 +176,10 @@ impl Frontmatter {
         if is_odd {
             self.guess(line, "is not valid YAML; the text was taken as it stands");
         }
-        Value::Text(text)
+        HeadValue::Text(text)
     }
 
-    fn guess(&mut self, line: Line<'_>, what: &str) {
+    fn guess(&mut self, line: HeadLine<'_>, what: &str) {
         let shown: String = line.text.trim().chars().take(40).collect();
         let message = format!("`{}` {what}", crate::place::visible(&shown));
         if self.guesses.len() < MOST_FIELDS {
@@ -189,7 +189,7 @@ impl Frontmatter {
 }
 
 /// `key: value` that is not indented, with a key of one word.
-fn key_and_value(line: Line<'_>) -> Option<(&str, &str)> {
+fn key_and_value(line: HeadLine<'_>) -> Option<(&str, &str)> {
     let (key, value) = line.text.split_once(':')?;
     let is_key = key.starts_with(|c: char| c.is_alphabetic() || c == '_')
         && key.chars().all(|c| c.is_alphanumeric() || matches!(c, '-' | '_'));
@@ -198,8 +198,8 @@ fn key_and_value(line: Line<'_>) -> Option<(&str, &str)> {
 }
 
 /// How many of the next lines belong to the field above them.
-fn following(lines: &[Line<'_>], is_empty: bool) -> usize {
-    let belongs = |line: &Line<'_>| line.is_indented() || (is_empty && line.item().is_some());
+fn following(lines: &[HeadLine<'_>], is_empty: bool) -> usize {
+    let belongs = |line: &HeadLine<'_>| line.is_indented() || (is_empty && line.item().is_some());
     let end = lines.iter().position(|line| !line.is_blank() && !belongs(line)).unwrap_or(lines.len());
     // Blank lines before the next field are nobody's.
     let kept = lines.get(..end).unwrap_or_default().iter().rposition(|line| !line.is_blank());
@@ -213,7 +213,7 @@ fn block_mark(value: &str) -> Option<bool> {
     is_mark.then(|| value.starts_with('>'))
 }
 
-fn block(lines: &[Line<'_>], folded: bool) -> String {
+fn block(lines: &[HeadLine<'_>], folded: bool) -> String {
     let mut text = String::new();
     for line in lines {
         match (line.is_blank(), text.is_empty() || text.ends_with('\n')) {
@@ -226,7 +226,7 @@ fn block(lines: &[Line<'_>], folded: bool) -> String {
     text.trim().to_owned()
 }
 
-fn items(lines: &[Line<'_>]) -> Vec<String> {
+fn items(lines: &[HeadLine<'_>]) -> Vec<String> {
     let mut items: Vec<String> = Vec::new();
     for line in lines.iter().filter(|line| !line.is_blank()) {
         match (line.item(), items.last_mut()) {

@@ -6,7 +6,7 @@ use std::path::Path;
 use gadfly_engine::deduction::slug;
 use gadfly_engine::pipeline::{Check, Pattern, Registry};
 
-use super::reading::Reader;
+use super::reading::LayoutReader;
 
 /// One part of a path that is neither hidden nor a way out.
 pub fn is_project_name(text: &str) -> bool {
@@ -26,7 +26,7 @@ pub struct ProjectName {
 
 /// Where the name can come from, in the order in which it is asked.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
-pub struct Names {
+pub struct NameSources {
     pub configured: Option<String>,
     /// What the project's file says, as it is written, and the file.
     pub stated: Option<(String, String)>,
@@ -34,7 +34,7 @@ pub struct Names {
     pub folders: BTreeSet<String>,
 }
 
-impl Names {
+impl NameSources {
     /// `state` is the project of a state file, if there is one.
     pub fn resolve(&self, state: Option<&str>) -> Option<ProjectName> {
         let found = |name: &str, from: &str| ProjectName { name: name.to_owned(), from: from.to_owned() };
@@ -79,7 +79,7 @@ pub(super) fn stated(text: &str) -> Option<String> {
 }
 
 /// The folders that stand where a pattern of the registry has `{project}/`.
-pub(super) fn folders(reader: &mut Reader<'_>, registry: &Registry) -> BTreeSet<String> {
+pub(super) fn folders(reader: &mut LayoutReader<'_>, registry: &Registry) -> BTreeSet<String> {
     const MOST: usize = 1_000;
     let mut parents = BTreeSet::new();
     for pattern in patterns(registry) {
@@ -114,11 +114,11 @@ fn patterns(registry: &Registry) -> impl Iterator<Item = &Pattern> {
 mod tests {
     use super::*;
 
-    fn names(folders: &[&str]) -> Names {
-        Names { folders: folders.iter().map(|f| (*f).to_owned()).collect(), ..Names::default() }
+    fn names(folders: &[&str]) -> NameSources {
+        NameSources { folders: folders.iter().map(|f| (*f).to_owned()).collect(), ..NameSources::default() }
     }
 
-    fn name(names: &Names, state: Option<&str>) -> Option<String> {
+    fn name(names: &NameSources, state: Option<&str>) -> Option<String> {
         names.resolve(state).map(|found| found.name)
     }
 

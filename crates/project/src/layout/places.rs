@@ -3,12 +3,12 @@
 use std::path::{Path, PathBuf};
 
 use super::Layout;
-use super::reading::Reader;
+use super::reading::LayoutReader;
 use crate::config::Config;
 use crate::place::{Problem, Sourced, brief};
 
 /// The most specific layout that holds its own files, and why it is that one.
-pub(super) fn detect(reader: &Reader<'_>, config: &Config) -> (Layout, String) {
+pub(super) fn detect(reader: &LayoutReader<'_>, config: &Config) -> (Layout, String) {
     if let Some(stated) = &config.project.layout {
         let place = stated.place.as_ref().map(|at| format!(" ({}:{})", at.file.display(), at.line));
         let name = stated.value.name();
@@ -40,7 +40,7 @@ pub(super) fn detect(reader: &Reader<'_>, config: &Config) -> (Layout, String) {
 }
 
 /// Where everything is, from the root.
-pub(super) struct Places {
+pub(super) struct LayoutPaths {
     /// The layout's own folder; empty in the native one.
     pub home: PathBuf,
     pub agents: PathBuf,
@@ -53,8 +53,8 @@ pub(super) struct Places {
     pub references: Option<PathBuf>,
 }
 
-impl Places {
-    pub fn of(layout: Layout, reader: &mut Reader<'_>, config: &Config) -> Self {
+impl LayoutPaths {
+    pub fn of(layout: Layout, reader: &mut LayoutReader<'_>, config: &Config) -> Self {
         let project = &config.project;
         let claude = PathBuf::from(".claude");
         let (home, agents, skills) = match layout {
@@ -64,7 +64,7 @@ impl Places {
             }
         };
         // A plugin's own repository, and one that carries a copy of it, has them at the top.
-        let top = |reader: &Reader<'_>, own: &str, top: &str| {
+        let top = |reader: &LayoutReader<'_>, own: &str, top: &str| {
             let is_plain = reader.is_folder(Path::new(own)) || !reader.is_folder(Path::new(top));
             PathBuf::from(if is_plain { own } else { top })
         };
@@ -94,7 +94,7 @@ impl Places {
 }
 
 /// A path that the configuration names, from the root.
-fn named(reader: &mut Reader<'_>, path: Option<&Sourced<PathBuf>>) -> Option<PathBuf> {
+fn named(reader: &mut LayoutReader<'_>, path: Option<&Sourced<PathBuf>>) -> Option<PathBuf> {
     let path = path?;
     let inside = path.value.strip_prefix(reader.root).map(Path::to_owned);
     if inside.is_err() {

@@ -12,21 +12,21 @@ const MOST_BYTES: usize = 64 * 1024 * 1024;
 /// More entries of one folder are not looked at.
 const MOST_ENTRIES: usize = 10_000;
 
-pub(super) struct Reader<'a> {
+pub(super) struct LayoutReader<'a> {
     pub root: &'a Path,
     pub problems: Vec<Problem>,
     real_root: Option<PathBuf>,
     left: usize,
 }
 
-pub(super) struct Entry {
+pub(super) struct LayoutEntry {
     pub name: String,
     /// From the root.
     pub path: PathBuf,
     pub is_folder: bool,
 }
 
-impl<'a> Reader<'a> {
+impl<'a> LayoutReader<'a> {
     pub fn new(root: &'a Path) -> Self {
         Self { root, problems: Vec::new(), real_root: root.canonicalize().ok(), left: MOST_BYTES }
     }
@@ -79,7 +79,7 @@ impl<'a> Reader<'a> {
     }
 
     /// What a folder holds, by name, without what is hidden; nothing if it is not there.
-    pub fn entries_if_there(&mut self, folder: &Path) -> Vec<Entry> {
+    pub fn entries_if_there(&mut self, folder: &Path) -> Vec<LayoutEntry> {
         let whole = match self.inside(folder) {
             Ok(whole) => whole,
             Err(error) => {
@@ -111,7 +111,7 @@ impl<'a> Reader<'a> {
                 Ok(kind) if !kind.is_symlink() => kind.is_dir(),
                 _ => self.inside(&path).is_ok_and(|whole| whole.is_dir()),
             };
-            entries.push(Entry { name, path, is_folder });
+            entries.push(LayoutEntry { name, path, is_folder });
         }
         entries.sort_by(|a, b| a.name.cmp(&b.name));
         entries

@@ -23,7 +23,7 @@ pub struct Invariant {
 
 /// `[LEARN:style] No em dashes.`
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Learn {
+pub struct LearnedRule {
     pub tag: String,
     pub text: String,
     pub path: PathBuf,
@@ -32,7 +32,7 @@ pub struct Learn {
 
 /// A rubric as text, with what `deduction_table::read` needs to read its table.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Rubric {
+pub struct ProjectRubric {
     /// From the project's root.
     pub path: PathBuf,
     /// The heading it stands under, in a file with several.
@@ -120,14 +120,14 @@ fn invariant(line: &str) -> Option<(String, String)> {
 }
 
 /// Lines that begin with `[LEARN:tag]`, perhaps as bullets.
-pub(super) fn learned(docs: &[Doc]) -> Vec<Learn> {
-    let of = |doc: &Doc| -> Vec<Learn> {
+pub(super) fn learned(docs: &[Doc]) -> Vec<LearnedRule> {
+    let of = |doc: &Doc| -> Vec<LearnedRule> {
         let lines = prose(&doc.text).filter_map(|(line, text)| {
             let text = unbulleted(text);
             let (tag, text) = text.strip_prefix("[LEARN:")?.split_once(']')?;
             let (tag, text) = (tag.trim().to_owned(), text.trim().to_owned());
             let is_said = !tag.is_empty() && !text.is_empty();
-            is_said.then(|| Learn { tag, text, path: doc.path.clone(), line })
+            is_said.then(|| LearnedRule { tag, text, path: doc.path.clone(), line })
         });
         lines.take(MOST).collect()
     };
@@ -135,7 +135,7 @@ pub(super) fn learned(docs: &[Doc]) -> Vec<Learn> {
 }
 
 /// What stands under the heading that is, or begins with, this critic's name, with all headings below it.
-pub(super) fn section(doc: &Doc, critic: &str) -> Option<Rubric> {
+pub(super) fn section(doc: &Doc, critic: &str) -> Option<ProjectRubric> {
     let wanted: Vec<String> = words(critic).collect();
     let begins = |text: &str| !wanted.is_empty() && words(text).take(wanted.len()).eq(wanted.iter().cloned());
     let lines: Vec<&str> = doc.text.lines().collect();
@@ -144,12 +144,16 @@ pub(super) fn section(doc: &Doc, critic: &str) -> Option<Rubric> {
     let (start, level, name) = headings.find(|(_, _, text)| begins(text))?;
     let end = headings.find(|(_, next, _)| *next <= level).map_or(lines.len(), |(n, ..)| n - 1);
     let text = lines.get(start..end).unwrap_or_default().join("\n");
-    Some(Rubric { path: doc.path.clone(), section: Some(name.to_owned()), text: text.trim().to_owned() })
+    Some(ProjectRubric {
+        path: doc.path.clone(),
+        section: Some(name.to_owned()),
+        text: text.trim().to_owned(),
+    })
 }
 
 /// The file that is a critic's own rubric.
-pub(super) fn own_rubric(doc: &Doc) -> Rubric {
+pub(super) fn own_rubric(doc: &Doc) -> ProjectRubric {
     let start = crate::markdown::body_start(&doc.text);
     let text = doc.text.get(start..).unwrap_or_default().trim().to_owned();
-    Rubric { path: doc.path.clone(), section: None, text }
+    ProjectRubric { path: doc.path.clone(), section: None, text }
 }

@@ -7,12 +7,12 @@ mod mentions;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-pub use mentions::Save;
-use mentions::Section;
+pub use mentions::SavePath;
+use mentions::SkillSection;
 
-use super::agents::{AgentFile, Role};
+use super::agents::{AgentFile, AgentRole};
 use super::frontmatter;
-use super::reading::Reader;
+use super::reading::LayoutReader;
 use super::{Doc, tokens};
 use crate::place::{Problem, SourceSpan, brief};
 
@@ -42,10 +42,10 @@ pub struct Skill {
     pub level1_tokens: u32,
     pub level2_tokens: u32,
     /// Paths it tells somebody to save at, as it writes them.
-    pub saves: Vec<Save>,
+    pub saves: Vec<SavePath>,
     /// Agents with files, in the order of their first mention.
     mentioned: Vec<String>,
-    sections: Vec<Section>,
+    sections: Vec<SkillSection>,
 }
 
 impl Skill {
@@ -59,7 +59,7 @@ impl Skill {
     /// The bundled files SKILL.md names for a dispatch of this agent: in the parts that speak of it, and in those
     /// that speak of nobody. If no part speaks of it, all.
     pub fn named_files(&self, agent: &str) -> Vec<PathBuf> {
-        let is_mine = |section: &&Section| section.agents.iter().any(|name| name == agent);
+        let is_mine = |section: &&SkillSection| section.agents.iter().any(|name| name == agent);
         let is_known = self.sections.iter().any(|section| is_mine(&section));
         let mut files: Vec<PathBuf> = Vec::new();
         for section in self.sections.iter().filter(|s| !is_known || s.agents.is_empty() || is_mine(s)) {
@@ -75,7 +75,8 @@ impl Skill {
     /// The agents SKILL.md speaks of, in the order in which it does, those who judge after the others.
     pub fn dispatches(&self, agents: &BTreeMap<String, AgentFile>) -> Vec<String> {
         let is_dispatched = |name: &&String| agents.get(*name).is_some_and(|agent| !agent.module);
-        let is_critic = |name: &&String| agents.get(*name).is_some_and(|agent| agent.role == Role::Critic);
+        let is_critic =
+            |name: &&String| agents.get(*name).is_some_and(|agent| agent.role == AgentRole::Critic);
         let found = self.mentioned.iter().filter(is_dispatched);
         let (critics, others): (Vec<_>, Vec<_>) = found.partition(is_critic);
         others.into_iter().chain(critics).cloned().collect()
@@ -83,7 +84,7 @@ impl Skill {
 }
 
 /// Where skills are, and whose names they may speak of.
-pub(super) struct Shelf<'a> {
+pub(super) struct SkillFolders<'a> {
     pub folder: &'a Path,
     /// The layout's own folder: what lies in it may be named from the root.
     pub home: &'a Path,
@@ -91,8 +92,8 @@ pub(super) struct Shelf<'a> {
 }
 
 pub(super) fn read_all(
-    reader: &mut Reader<'_>,
-    shelf: &Shelf<'_>,
+    reader: &mut LayoutReader<'_>,
+    shelf: &SkillFolders<'_>,
     guessed: &mut Vec<Problem>,
 ) -> BTreeMap<String, Skill> {
     let mut skills: BTreeMap<String, Skill> = BTreeMap::new();
@@ -116,8 +117,8 @@ pub(super) fn read_all(
 }
 
 fn read(
-    reader: &mut Reader<'_>,
-    shelf: &Shelf<'_>,
+    reader: &mut LayoutReader<'_>,
+    shelf: &SkillFolders<'_>,
     folder: &Path,
     folder_name: &str,
     guessed: &mut Vec<Problem>,
@@ -184,7 +185,7 @@ fn read(
 }
 
 /// What costs more than its level may.
-fn budgets(reader: &mut Reader<'_>, skill: &Skill) {
+fn budgets(reader: &mut LayoutReader<'_>, skill: &Skill) {
     let levels = [
         (skill.level1_tokens, LEVEL_1, "the index entry", "shorten its description"),
         (skill.level2_tokens, LEVEL_2, "SKILL.md", "move parts of it to files beside it, and name them"),

@@ -6,7 +6,7 @@ use insta::assert_snapshot;
 
 use super::*;
 use crate::config::parse;
-use crate::place::{Layer, Source};
+use crate::place::{ConfigLayer, Source};
 
 mod checking;
 mod loading;
@@ -25,7 +25,7 @@ pub(super) fn project(files: &[(&str, &str)]) -> Project {
         fs::write(path, text).unwrap();
     }
     let text = files.iter().find(|(path, _)| *path == "gadfly.toml").map_or("", |(_, text)| text);
-    let (partial, problems) = parse(&Source::new(Layer::Project, "gadfly.toml", dir.path(), text));
+    let (partial, problems) = parse(&Source::new(ConfigLayer::Project, "gadfly.toml", dir.path(), text));
     assert_eq!(problems, []);
     let (config, problems) = Config::from_layers([partial]);
     assert_eq!(problems, []);
@@ -102,12 +102,12 @@ fn agents_are_read_as_they_are_written() {
     let names: Vec<&str> = found.agents.keys().map(String::as_str).collect();
     assert_eq!(names, ["coder", "np-critic-style", "paper-critic", "plain"]);
     let coder = &found.agents["coder"];
-    assert_eq!((coder.model.as_deref(), coder.role, coder.can_write()), (None, Role::Creator, true));
+    assert_eq!((coder.model.as_deref(), coder.role, coder.can_write()), (None, AgentRole::Creator, true));
     assert_eq!(coder.body, "You are a **CREATOR**.");
     let critic = &found.agents["paper-critic"];
-    assert_eq!((critic.role, critic.can_write()), (Role::Critic, false));
+    assert_eq!((critic.role, critic.can_write()), (AgentRole::Critic, false));
     assert_eq!(critic.description.as_deref(), Some("Ends with [STATUS: APPROVED] or [STATUS: REJECTED]."));
-    assert_eq!((found.agents["plain"].role, found.agents["plain"].can_write()), (Role::Unknown, true));
+    assert_eq!((found.agents["plain"].role, found.agents["plain"].can_write()), (AgentRole::Unknown, true));
     assert!(found.agent("np-critic-style").unwrap_err().message.starts_with("agent-not-spawnable"));
     assert!(found.agent("coder").unwrap().is_some() && found.agent("nobody").unwrap().is_none());
     assert_snapshot!(shown(&found.guessed), @r#"

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use crate::file::{self, FileError};
 use crate::markdown;
-use crate::place::{Layer, Problem, SourceSpan, Sourced};
+use crate::place::{ConfigLayer, Problem, SourceSpan, Sourced};
 use crate::rubric;
 
 /// Written by hand; more than this is no page of anybody's.
@@ -51,7 +51,8 @@ impl Page {
                 },
             };
             let place = SourceSpan::new(&self.path, &self.text, span.clone());
-            let own = |v: String| Sourced { value: v, layer: Layer::Project, place: Some(place.clone()) };
+            let own =
+                |v: String| Sourced { value: v, layer: ConfigLayer::Project, place: Some(place.clone()) };
             let said = value.into_iter().map(|v| unquoted(&v).to_owned()).filter(|v| says_something(v));
             found.extend(said.map(own));
             if n == at {
@@ -79,7 +80,7 @@ impl Page {
             }
         }
         let only = only(&self.text, &kept);
-        let items = rubric::items(&only, &self.path, Layer::Project).into_iter();
+        let items = rubric::items(&only, &self.path, ConfigLayer::Project).into_iter();
         items.filter(|item| says_something(&item.value)).collect()
     }
 
@@ -91,7 +92,7 @@ impl Page {
         };
         let kept: Vec<_> = self.lines().into_iter().filter(|(l, _)| listed(l)).map(|(_, s)| s).collect();
         let only = only(&self.text, &kept);
-        let items = rubric::items(&only, &self.path, Layer::Project).into_iter();
+        let items = rubric::items(&only, &self.path, ConfigLayer::Project).into_iter();
         items.filter(|item| says_something(&item.value)).collect()
     }
 
@@ -113,7 +114,7 @@ impl Page {
                 && says_something(second)
             {
                 let place = Some(SourceSpan::new(&self.path, &self.text, span));
-                return Some(Sourced { value: (*second).to_owned(), layer: Layer::Project, place });
+                return Some(Sourced { value: (*second).to_owned(), layer: ConfigLayer::Project, place });
             }
         }
         None

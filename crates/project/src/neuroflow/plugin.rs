@@ -19,7 +19,7 @@ const MOST_ENTRIES: usize = 2000;
 
 /// A text that goes into a brief, and the file it is from.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Words {
+pub struct SourcedText {
     /// From the project's root.
     pub path: PathBuf,
     pub text: String,
@@ -27,7 +27,7 @@ pub struct Words {
     pub digest: Digest,
 }
 
-impl Words {
+impl SourcedText {
     pub(super) fn of(page: Page, text: String) -> Self {
         Self { digest: Digest::of(page.text.as_bytes()), path: page.path, text }
     }
@@ -44,7 +44,7 @@ impl Words {
 }
 
 /// The words of an agent's file: all but its front matter, whether that is valid or not.
-pub(super) fn agent(root: &Path, name: &str, problems: &mut Vec<Problem>) -> Option<Words> {
+pub(super) fn agent(root: &Path, name: &str, problems: &mut Vec<Problem>) -> Option<SourcedText> {
     first(root, &Path::new("agents").join(format!("{name}.md")), problems)
 }
 
@@ -85,11 +85,11 @@ pub(super) fn phases(root: &Path) -> Vec<String> {
     all
 }
 
-fn first(root: &Path, path: &Path, problems: &mut Vec<Problem>) -> Option<Words> {
+fn first(root: &Path, path: &Path, problems: &mut Vec<Problem>) -> Option<SourcedText> {
     HOMES.iter().find_map(|home| {
         let page = Page::read(root, &Path::new(home).join(path), problems)?;
         let text = page::body(&page.text).to_owned();
-        (!text.is_empty()).then(|| Words::of(page, text))
+        (!text.is_empty()).then(|| SourcedText::of(page, text))
     })
 }
 

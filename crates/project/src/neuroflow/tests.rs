@@ -19,14 +19,14 @@ fn project(files: &[(&str, &str)]) -> TempDir {
     dir
 }
 
-fn read(files: &[(&str, &str)], name: &str) -> (Phase, Vec<Problem>) {
+fn read(files: &[(&str, &str)], name: &str) -> (PhaseSpec, Vec<Problem>) {
     let dir = project(files);
     let mut problems = Vec::new();
     let phase = phase(dir.path(), name, &mut problems);
     (phase.unwrap_or_else(|| panic!("{problems:?}")), problems)
 }
 
-fn rubric(phase: &Phase) -> Vec<String> {
+fn rubric(phase: &PhaseSpec) -> Vec<String> {
     let (rubric, _) = Rubric::build(phase.rubric.clone());
     rubric.map(|r| r.items.into_iter().map(|i| i.value).collect()).unwrap_or_default()
 }

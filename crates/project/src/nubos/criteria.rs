@@ -4,10 +4,10 @@ use std::path::{Path, PathBuf};
 
 use crate::config::CriterionSetting;
 use crate::file::FileError;
-use crate::place::{Layer, Problem, SourceSpan, Sourced};
+use crate::place::{ConfigLayer, Problem, SourceSpan, Sourced};
 use crate::rubric;
 
-use super::{Around, MOST_ITEMS, read, tags};
+use super::{MOST_ITEMS, TaskPages, read, tags};
 
 type Criteria = Vec<Sourced<CriterionSetting>>;
 
@@ -16,7 +16,7 @@ pub(super) fn of(
     root: &Path,
     plan: &Path,
     text: &str,
-    around: &Around,
+    around: &TaskPages,
     problems: &mut Vec<Problem>,
 ) -> (Criteria, Option<PathBuf>) {
     let found = tagged(plan, text, &["acceptance_criteria", "success_criteria"]);
@@ -62,12 +62,12 @@ fn listed(path: &Path, text: &str) -> Criteria {
         (!text.is_empty()).then_some(CriterionSetting { name, text })
     };
     let place = SourceSpan::new(path, text, 0..0);
-    let own = |value| Sourced { value, layer: Layer::Project, place: Some(place.clone()) };
+    let own = |value| Sourced { value, layer: ConfigLayer::Project, place: Some(place.clone()) };
     let read = list.iter().take(MOST_ITEMS).filter_map(item).map(own).collect::<Vec<_>>();
     // An array of one text with several lines is a list, too.
     match read.as_slice() {
         [only] if only.value.name.is_none() && only.value.text.contains('\n') => {
-            let lines = rubric::items(&only.value.text, path, Layer::Project).into_iter();
+            let lines = rubric::items(&only.value.text, path, ConfigLayer::Project).into_iter();
             lines.map(|line| line.map(|line| CriterionSetting::of_line(&line))).collect()
         }
         _ => read,

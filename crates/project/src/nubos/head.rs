@@ -6,7 +6,7 @@ use std::ops::Range;
 use crate::markdown;
 
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
-pub(super) struct Head {
+pub(super) struct PageHead {
     fields: Vec<Field>,
 }
 
@@ -18,7 +18,7 @@ struct Field {
     span: Range<usize>,
 }
 
-impl Head {
+impl PageHead {
     pub fn read(text: &str) -> Self {
         let end = markdown::body_start(text);
         let mut fields: Vec<Field> = Vec::new();

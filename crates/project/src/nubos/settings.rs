@@ -15,26 +15,26 @@ use super::{FOLDER, read as read_file};
 const MOST_VERIFY_RUNS: f64 = 100.0;
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Settings {
+pub struct NubosSettings {
     pub rounds: u64,
     pub verify_runs: u64,
     pub economy: Economy,
 }
 
-impl Default for Settings {
+impl Default for NubosSettings {
     fn default() -> Self {
         Self { rounds: u64::from(ROUNDS), verify_runs: 1, economy: Economy::Lite }
     }
 }
 
-pub(super) fn read(root: &Path, problems: &mut Vec<Problem>) -> Settings {
+pub(super) fn read(root: &Path, problems: &mut Vec<Problem>) -> NubosSettings {
     let path = Path::new(FOLDER).join("config.json");
     let text = match read_file(root, &path) {
         Ok(text) => text,
-        Err(FileError::Missing { .. }) => return Settings::default(),
+        Err(FileError::Missing { .. }) => return NubosSettings::default(),
         Err(error) => {
             problems.push(Problem::error(error.to_string()));
-            return Settings::default();
+            return NubosSettings::default();
         }
     };
     match serde_json::from_str(text.trim_start_matches('\u{feff}')) {
@@ -42,13 +42,13 @@ pub(super) fn read(root: &Path, problems: &mut Vec<Problem>) -> Settings {
         Err(error) => {
             let message = format!("{} is no JSON: {error}", path.display());
             problems.push(Problem::error(message).help("a mistyped cap is not a cap that was left out"));
-            Settings::default()
+            NubosSettings::default()
         }
     }
 }
 
-pub(super) fn of(config: &Value, problems: &mut Vec<Problem>) -> Settings {
-    let usual = Settings::default();
+pub(super) fn of(config: &Value, problems: &mut Vec<Problem>) -> NubosSettings {
+    let usual = NubosSettings::default();
     let key =
         |section: &str, key: &str| config.get(section).and_then(|s| s.get(key)).filter(|v| !v.is_null());
     let mut number = |name: &str, most: f64, usual: u64| {
@@ -80,5 +80,5 @@ pub(super) fn of(config: &Value, problems: &mut Vec<Problem>) -> Settings {
             usual.economy
         }),
     };
-    Settings { rounds, verify_runs, economy }
+    NubosSettings { rounds, verify_runs, economy }
 }

@@ -4,7 +4,7 @@
 use std::ops::Range;
 use std::path::Path;
 
-use crate::place::{Layer, Sourced};
+use crate::place::{ConfigLayer, Sourced};
 use crate::rubric;
 
 /// What stands in the first block of this name.
@@ -50,7 +50,7 @@ pub(super) fn items(path: &Path, text: &str, name: &str) -> Vec<Sourced<String>>
     let before = blank(text.get(..block.start).unwrap_or_default());
     let only = format!("{before}{}", text.get(block).unwrap_or_default());
     let decode = |item: Sourced<String>| item.map(|text| decoded(&text));
-    rubric::items(&only, path, Layer::Project).into_iter().map(decode).collect()
+    rubric::items(&only, path, ConfigLayer::Project).into_iter().map(decode).collect()
 }
 
 /// The lines of a stretch, each without its end.

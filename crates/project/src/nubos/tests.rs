@@ -28,11 +28,11 @@ fn plan_at() -> String {
     format!("{SLICE}/tasks/T0003/T0003-PLAN.md")
 }
 
-fn asked(root: &Path) -> Asked<'_> {
-    Asked { root, redo: false, verified: false }
+fn asked(root: &Path) -> TaskQuery<'_> {
+    TaskQuery { root, redo: false, verified: false }
 }
 
-fn read(plan: &str, others: &[(&str, &str)]) -> (Option<Task>, Vec<String>) {
+fn read(plan: &str, others: &[(&str, &str)]) -> (Option<NubosTask>, Vec<String>) {
     let path = plan_at();
     let dir = project(&[&[(path.as_str(), plan)], others].concat());
     let mut problems = Vec::new();
@@ -52,7 +52,7 @@ fn a_plan_gives_commands_scope_and_task() {
     let task = task.unwrap();
     assert_eq!(task.title, "M001-S002-T0003 — Add search");
     assert_eq!(values(&task.verify), ["cargo test && test 1 -lt 2", "echo \"&lt;\""]);
-    assert!(task.verify.iter().all(|v| v.layer == Layer::Project), "the project's commands need trust");
+    assert!(task.verify.iter().all(|v| v.layer == ConfigLayer::Project), "the project's commands need trust");
     assert_eq!(task.verify[0].place.as_ref().unwrap().line, 16);
     assert_eq!(values(&task.scope), ["src/a.rs", "tests/**"]);
     let criteria: Vec<_> = values(&task.criteria).into_iter().map(|c| (c.name, c.text)).collect();
@@ -125,7 +125,7 @@ fn tasks_that_are_over_are_refused_until_redo_is_allowed() {
         assert_eq!(task(asked(dir.path()), ID, &mut problems), None);
         assert_eq!(problems[0].message, format!("task {ID} is {}", status.to_lowercase()));
         assert!(problems[0].help.as_ref().unwrap().contains("--allow-redo"));
-        let redo = Asked { redo: true, ..asked(dir.path()) };
+        let redo = TaskQuery { redo: true, ..asked(dir.path()) };
         assert!(task(redo, ID, &mut Vec::new()).is_some());
     }
     let (task, problems) = read("---\nstatus: odd\nfiles_modified: [a]\n---\n<verify>make</verify>", &[]);
@@ -241,7 +241,7 @@ proptest::proptest! {
     #[test]
     fn no_plan_panics(text in "(---\n)?[-a-z:<>/&; \n\r#\\[\\],\"']{0,40}(<verify>|<automated>|</automated>|</verify>|<manual>|---\n|status: done\n|ü){0,6}[-a-z:<>\n]{0,20}") {
         let _ = verify(Path::new("p"), &text);
-        let head = Head::read(&text);
+        let head = PageHead::read(&text);
         let _ = (head.list("a"), head.text("status"), head.span("status"));
         let _ = tags::items(Path::new("p"), &text, "verify");
     }

@@ -9,11 +9,11 @@ use std::cell::OnceCell;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::ops::Range;
 
-use gadfly_engine::pipeline::{Atom, Check, Entry, Pattern, Registry};
+use gadfly_engine::pipeline::{Atom, Check, Pattern, Registry, RegistryEntry};
 use gadfly_engine::protocol::score::settings::EscalateTo;
 
 use super::field::Field;
-use super::{Note, RegistryFile, Spans, named, resolved};
+use super::{RegistryFile, RegistryNote, Spans, named, resolved};
 use crate::place::{Problem, brief};
 use crate::suggest::{did_you_mean, nearest};
 use meeting::Meeting;
@@ -23,7 +23,7 @@ const MOST_NAMED: usize = 20;
 
 /// What else the project says.
 #[derive(Clone, Copy, Debug)]
-pub struct Known<'a> {
+pub struct CheckContext<'a> {
     /// Agents with a file or a configuration of their own; critics are among them.
     pub agents: &'a BTreeSet<String>,
     /// Agent and second critic of each gate artifact.
@@ -31,7 +31,7 @@ pub struct Known<'a> {
 }
 
 /// Everything that is wrong, beyond what [`super::parse`] has reported.
-pub fn check(file: &RegistryFile, known: &Known<'_>) -> Vec<Problem> {
+pub fn check(file: &RegistryFile, known: &CheckContext<'_>) -> Vec<Problem> {
     let graph = Graph::new(file, known);
     let mut problems = graph.names();
     problems.extend(graph.duals());
@@ -43,7 +43,7 @@ pub fn check(file: &RegistryFile, known: &Known<'_>) -> Vec<Problem> {
 }
 
 /// What is worth knowing about it.
-pub fn notes(file: &RegistryFile, known: &Known<'_>) -> Vec<Note> {
+pub fn notes(file: &RegistryFile, known: &CheckContext<'_>) -> Vec<RegistryNote> {
     let graph = Graph::new(file, known);
     let mut notes = graph.conditions();
     notes.extend(weights::notes(&graph));
@@ -53,7 +53,7 @@ pub fn notes(file: &RegistryFile, known: &Known<'_>) -> Vec<Note> {
 /// The registry with names and paths made definite, and its places.
 struct Graph<'a> {
     file: &'a RegistryFile,
-    known: &'a Known<'a>,
+    known: &'a CheckContext<'a>,
     registry: Registry,
     /// The first entry of each name.
     numbers: HashMap<String, usize>,
@@ -69,7 +69,7 @@ struct Graph<'a> {
 const FILLER: &str = "\u{f8ff}";
 
 impl<'a> Graph<'a> {
-    fn new(file: &'a RegistryFile, known: &'a Known<'a>) -> Self {
+    fn new(file: &'a RegistryFile, known: &'a CheckContext<'a>) -> Self {
         let registry = resolved(&named(&file.registry, known.agents), FILLER);
         let (mut numbers, mut judged) = (HashMap::new(), HashMap::<String, Vec<usize>>::new());
         for (number, entry) in registry.entries.iter().enumerate() {
@@ -79,7 +79,7 @@ impl<'a> Graph<'a> {
             }
         }
         for (agent, number) in &numbers {
-            if registry.entries.get(*number).is_some_and(Entry::judges) {
+            if registry.entries.get(*number).is_some_and(RegistryEntry::judges) {
                 judged.entry(agent.clone()).or_default().push(*number);
             }
         }
@@ -87,19 +87,19 @@ impl<'a> Graph<'a> {
         Self { file, known, registry, numbers, judged, makers, everybody: OnceCell::new() }
     }
 
-    fn get(&self, agent: &str) -> Option<&Entry> {
+    fn get(&self, agent: &str) -> Option<&RegistryEntry> {
         self.entry(*self.numbers.get(agent)?)
     }
 
-    fn entry(&self, number: usize) -> Option<&Entry> {
+    fn entry(&self, number: usize) -> Option<&RegistryEntry> {
         self.registry.entries.get(number)
     }
 
-    fn entries(&self) -> impl Iterator<Item = (&Entry, &Spans)> {
+    fn entries(&self) -> impl Iterator<Item = (&RegistryEntry, &Spans)> {
         self.registry.entries.iter().zip(&self.file.spans)
     }
 
-    fn atoms(&self) -> impl Iterator<Item = (&Entry, &Atom, &Range<usize>)> {
+    fn atoms(&self) -> impl Iterator<Item = (&RegistryEntry, &Atom, &Range<usize>)> {
         self.entries().flat_map(|(entry, spans)| {
             entry.requires.atoms().into_iter().zip(&spans.atoms).map(move |(atom, span)| (entry, atom, span))
         })
@@ -161,7 +161,8 @@ impl<'a> Graph<'a> {
             }
         }
         // A critic that is misspelt once would be reported again at every gate that names it rightly.
-        let is_misspelt = |entry: &Entry| entry.critic.as_ref().is_some_and(|critic| !self.is_known(critic));
+        let is_misspelt =
+            |entry: &RegistryEntry| entry.critic.as_ref().is_some_and(|critic| !self.is_known(critic));
         let all_known = !self.registry.entries.iter().any(is_misspelt);
         for (_, atom, span) in self.atoms() {
             match &atom.check {
@@ -249,7 +250,7 @@ impl<'a> Graph<'a> {
         for (entry, atom, span) in self.atoms() {
             let Some(group) = &entry.group else { continue };
             let mut needed = self.providers(entry, atom).peekable();
-            let in_group = |other: &Entry| other.group.as_ref() == Some(group);
+            let in_group = |other: &RegistryEntry| other.group.as_ref() == Some(group);
             if needed.peek().is_some() && needed.all(in_group) {
                 let names: Vec<&str> =
                     self.providers(entry, atom).map(|other| other.agent.as_str()).collect();
@@ -262,7 +263,7 @@ impl<'a> Graph<'a> {
         problems
     }
 
-    fn groups(&self) -> BTreeMap<&str, Vec<(&Entry, &Spans)>> {
+    fn groups(&self) -> BTreeMap<&str, Vec<(&RegistryEntry, &Spans)>> {
         let mut groups: BTreeMap<&str, Vec<_>> = BTreeMap::new();
         for (entry, spans) in self.entries() {
             if let Some(group) = &entry.group {
@@ -273,7 +274,11 @@ impl<'a> Graph<'a> {
     }
 
     /// Who could make a condition of this entry hold, other than itself.
-    fn providers<'g>(&'g self, entry: &'g Entry, atom: &Atom) -> impl Iterator<Item = &'g Entry> {
+    fn providers<'g>(
+        &'g self,
+        entry: &'g RegistryEntry,
+        atom: &Atom,
+    ) -> impl Iterator<Item = &'g RegistryEntry> {
         let all = match &atom.check {
             Check::Path(pattern) | Check::Contains { folder: pattern, .. } => self.makers(pattern),
             Check::Score { critic, .. } => self.judged(critic),
@@ -286,7 +291,7 @@ impl<'a> Graph<'a> {
         self.makers.get(pattern).map(Vec::as_slice).unwrap_or_default()
     }
 
-    fn conditions(&self) -> Vec<Note> {
+    fn conditions(&self) -> Vec<RegistryNote> {
         let mut notes = Vec::new();
         let mut said = BTreeSet::new();
         for (_, atom, _) in self.atoms() {
@@ -308,7 +313,7 @@ impl<'a> Graph<'a> {
                 _ => continue,
             };
             if said.insert(text.clone()) {
-                notes.push(Note { text, line: atom.line });
+                notes.push(RegistryNote { text, line: atom.line });
             }
         }
         notes
@@ -329,7 +334,7 @@ fn makers(registry: &Registry) -> HashMap<Pattern, Vec<usize>> {
     makers
 }
 
-fn made(entry: &Entry) -> impl Iterator<Item = &Pattern> {
+fn made(entry: &RegistryEntry) -> impl Iterator<Item = &Pattern> {
     entry.produces.iter().flat_map(|product| product.patterns.iter().chain(&product.files))
 }
 

@@ -3,21 +3,21 @@
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-use gadfly_engine::pipeline::{Entry, Weight};
+use gadfly_engine::pipeline::{RegistryEntry, Weight};
 use gadfly_engine::protocol::score::settings::EscalateTo;
 
 use super::field::{Field, Label, meant, strays};
 use super::product::Products;
-use super::section::{RawField, Section};
-use super::value::{Value, bare, is_none, parts, without_note};
-use super::{MOST_ENTRIES, Reading, Spans, need, weight};
+use super::section::{RawField, RegistrySection};
+use super::value::{JoinedText, bare, is_none, parts, without_note};
+use super::{MOST_ENTRIES, RegistryReader, Spans, need, weight};
 use crate::place::brief;
 
 /// Longer names are no names of files.
 const LONGEST_NAME: usize = 64;
 
-pub(super) fn read(section: Section, reading: &mut Reading<'_>) {
-    let Section { heading, fields } = section;
+pub(super) fn read(section: RegistrySection, reading: &mut RegistryReader<'_>) {
+    let RegistrySection { heading, fields } = section;
     let count = |is: &dyn Fn(Field) -> bool| {
         fields.iter().filter(|field| matches!(field.label, Label::Known(known) if is(known))).count()
     };
@@ -41,7 +41,7 @@ pub(super) fn read(section: Section, reading: &mut Reading<'_>) {
 }
 
 /// Who is named as somebody who works or judges, in lower case.
-pub(super) fn people(section: &Section) -> Vec<String> {
+pub(super) fn people(section: &RegistrySection) -> Vec<String> {
     let critics = section.fields.iter().filter(|field| field.label == Label::Known(Field::Critic));
     let critics = critics.map(|field| bare(without_note(&field.value.text).0));
     let workers = names(&section.heading).into_iter().map(|(name, _)| name);
@@ -50,7 +50,7 @@ pub(super) fn people(section: &Section) -> Vec<String> {
 }
 
 /// Two fields on one line: the second would be part of the first one's value, and lost.
-fn swallowed(fields: &[RawField], reading: &mut Reading<'_>) {
+fn swallowed(fields: &[RawField], reading: &mut RegistryReader<'_>) {
     for field in fields {
         let is_read = !matches!(field.label, Label::Unknown(_));
         for value in std::iter::once(&field.value).chain(&field.bullets) {
@@ -69,7 +69,7 @@ fn swallowed(fields: &[RawField], reading: &mut Reading<'_>) {
 
 /// Fields we do not know are kept; those that were probably meant to be known are errors, because without them the
 /// graph would be another.
-fn unknown(fields: &[RawField], reading: &mut Reading<'_>) {
+fn unknown(fields: &[RawField], reading: &mut RegistryReader<'_>) {
     for field in fields {
         let Label::Unknown(key) = &field.label else { continue };
         if let Some(meant) = meant(key) {
@@ -85,7 +85,7 @@ fn unknown(fields: &[RawField], reading: &mut Reading<'_>) {
 /// An entry before it has a name.
 #[derive(Default)]
 struct Draft {
-    entry: Entry,
+    entry: RegistryEntry,
     products: Products,
     /// As written: the component may be the agent's name, which is not known yet.
     weight: Option<(String, Range<usize>)>,
@@ -94,7 +94,7 @@ struct Draft {
 }
 
 impl Draft {
-    fn take(&mut self, field: &RawField, reading: &mut Reading<'_>) {
+    fn take(&mut self, field: &RawField, reading: &mut RegistryReader<'_>) {
         let known = match &field.label {
             Label::Known(known) => *known,
             Label::Detail(..) => return self.products.detail(field, reading),
@@ -138,7 +138,7 @@ impl Draft {
     }
 
     /// Adds an entry for each name in the heading.
-    fn enter(mut self, heading: &Value, reading: &mut Reading<'_>) {
+    fn enter(mut self, heading: &JoinedText, reading: &mut RegistryReader<'_>) {
         self.entry.line = reading.line(heading.span().start);
         self.entry.produces = std::mem::take(&mut self.products.all);
         self.spans.products = std::mem::take(&mut self.products.spans);
@@ -200,7 +200,7 @@ impl Draft {
 }
 
 /// `a / b / c`, each without its note.
-fn names(heading: &Value) -> Vec<(&str, Range<usize>)> {
+fn names(heading: &JoinedText) -> Vec<(&str, Range<usize>)> {
     let text = heading.text.as_str();
     let (said, _) = without_note(text);
     let mut found = Vec::new();
@@ -219,7 +219,7 @@ fn is_name(name: &str) -> bool {
 }
 
 /// A single name, or an error.
-fn name_of(text: &str, value: &Value, what: &str, reading: &mut Reading<'_>) -> Option<String> {
+fn name_of(text: &str, value: &JoinedText, what: &str, reading: &mut RegistryReader<'_>) -> Option<String> {
     if is_name(text) {
         return Some(text.to_owned());
     }
@@ -228,7 +228,7 @@ fn name_of(text: &str, value: &Value, what: &str, reading: &mut Reading<'_>) -> 
     None
 }
 
-fn target(text: &str, value: &Value, reading: &mut Reading<'_>) -> EscalateTo {
+fn target(text: &str, value: &JoinedText, reading: &mut RegistryReader<'_>) -> EscalateTo {
     match text.to_lowercase().as_str() {
         "user" | "usuario" => EscalateTo::User,
         "orchestrator" | "orquestador" => EscalateTo::Orchestrator,

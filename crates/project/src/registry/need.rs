@@ -8,10 +8,12 @@ use std::ops::Range;
 
 use gadfly_engine::pipeline::{Atom, Check, Need};
 
-use super::Reading;
+use super::RegistryReader;
 use super::path;
 use super::section::RawField;
-use super::value::{self, Value, bare, is_none, trimmed, without_dash, without_note, without_parenthesis};
+use super::value::{
+    self, JoinedText, bare, is_none, trimmed, without_dash, without_note, without_parenthesis,
+};
 use crate::place::brief;
 
 /// Parentheses in parentheses beyond this are left to a person.
@@ -19,7 +21,7 @@ const DEEPEST: usize = 3;
 const PAST_THE_TOP: &str = "scores end at 100";
 
 /// The need, and where its atoms stand, in order.
-pub(super) fn read(field: &RawField, reading: &mut Reading<'_>) -> (Need, Vec<Range<usize>>) {
+pub(super) fn read(field: &RawField, reading: &mut RegistryReader<'_>) -> (Need, Vec<Range<usize>>) {
     let mut spans = Vec::new();
     let mut all = Vec::new();
     for value in std::iter::once(&field.value).chain(&field.bullets) {
@@ -38,7 +40,7 @@ pub(super) fn read(field: &RawField, reading: &mut Reading<'_>) -> (Need, Vec<Ra
 }
 
 /// What would hide an operator or a path from us.
-pub(super) fn balanced(value: &Value, reading: &mut Reading<'_>) {
+pub(super) fn balanced(value: &JoinedText, reading: &mut RegistryReader<'_>) {
     if let Some(at) = value::open_tick(&value.text) {
         let help = "put one at the end of the path";
         reading.error("this backtick is never closed", help, &value.source(&(at..at + 1)));
@@ -57,11 +59,11 @@ fn flat(need: Need) -> Vec<Need> {
 
 /// `a AND b OR c`: any of (all of a, b), c.
 fn expression(
-    value: &Value,
+    value: &JoinedText,
     range: &Range<usize>,
     depth: usize,
     spans: &mut Vec<Range<usize>>,
-    reading: &mut Reading<'_>,
+    reading: &mut RegistryReader<'_>,
 ) -> Need {
     let operators = value::words(&value.text, range, &["AND", "OR"]);
     let is_mixed = ["AND", "OR"].iter().all(|word| operators.iter().any(|(_, found)| found == word));
@@ -120,11 +122,11 @@ fn all_of(mut needs: Vec<Need>) -> Need {
 
 /// What stands between two operators: a condition, paths with commas between them, or an expression in parentheses.
 fn operand(
-    value: &Value,
+    value: &JoinedText,
     part: &Range<usize>,
     depth: usize,
     spans: &mut Vec<Range<usize>>,
-    reading: &mut Reading<'_>,
+    reading: &mut RegistryReader<'_>,
 ) -> Vec<Need> {
     let text = value.get(part);
     let is_group =
@@ -141,10 +143,10 @@ fn operand(
 }
 
 fn atom(
-    value: &Value,
+    value: &JoinedText,
     part: &Range<usize>,
     spans: &mut Vec<Range<usize>>,
-    reading: &mut Reading<'_>,
+    reading: &mut RegistryReader<'_>,
 ) -> Option<Atom> {
     let span = value.source(part);
     if !reading.room(&span) {
@@ -189,9 +191,9 @@ fn classify(text: &str, names: &HashSet<String>) -> Result<Check, &'static str> 
         return Ok(check);
     }
     match path::read(first) {
-        path::Reading::Path(pattern) => Ok(Check::Path(pattern)),
-        path::Reading::Refused(why) => Err(why),
-        path::Reading::No => Ok(score(first, names)?.unwrap_or(Check::Manual)),
+        path::PathReading::Path(pattern) => Ok(Check::Path(pattern)),
+        path::PathReading::Refused(why) => Err(why),
+        path::PathReading::No => Ok(score(first, names)?.unwrap_or(Check::Manual)),
     }
 }
 
@@ -201,9 +203,9 @@ fn contains(text: &str) -> Result<Option<Check>, &'static str> {
         return Ok(None);
     };
     let mut folder = match path::read(folder) {
-        path::Reading::Path(folder) => folder,
-        path::Reading::Refused(why) => return Err(why),
-        path::Reading::No => return Ok(None),
+        path::PathReading::Path(folder) => folder,
+        path::PathReading::Refused(why) => return Err(why),
+        path::PathReading::No => return Ok(None),
     };
     if !folder.is_folder() {
         folder.0.push('/');

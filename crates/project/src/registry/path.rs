@@ -15,7 +15,7 @@ const ENDINGS: [&str; 36] = [
 ];
 
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub(super) enum Reading {
+pub(super) enum PathReading {
     Path(Pattern),
     /// A path, but none that can be meant: the reason.
     Refused(&'static str),
@@ -24,27 +24,27 @@ pub(super) enum Reading {
 }
 
 /// One word, in backticks or not, as a path.
-pub(super) fn read(word: &str) -> Reading {
+pub(super) fn read(word: &str) -> PathReading {
     let text = bare(word);
     if !is_like_a_path(text) {
-        return Reading::No;
+        return PathReading::No;
     }
     if text.contains('\\') {
-        return Reading::Refused("paths are written with `/`");
+        return PathReading::Refused("paths are written with `/`");
     }
     let is_absolute = text.starts_with(['/', '~']) || text.as_bytes().get(1) == Some(&b':');
     if is_absolute || text.split('/').any(|part| part == "..") {
-        return Reading::Refused("it leaves the project");
+        return PathReading::Refused("it leaves the project");
     }
     let parts: Vec<&str> = text.split('/').filter(|part| !part.is_empty() && *part != ".").collect();
     if parts.is_empty() {
-        return Reading::Refused("it names the whole project");
+        return PathReading::Refused("it names the whole project");
     }
     if !is_balanced(text, '{', '}') || !is_balanced(text, '[', ']') {
-        return Reading::Refused("a bracket in it is never closed");
+        return PathReading::Refused("a bracket in it is never closed");
     }
     let folder = if text.ends_with(['/', '.']) && !text.ends_with("..") { "/" } else { "" };
-    Reading::Path(Pattern(format!("{}{folder}", parts.join("/"))))
+    PathReading::Path(Pattern(format!("{}{folder}", parts.join("/"))))
 }
 
 /// The ending a word is: `.tex`.
@@ -105,12 +105,12 @@ mod tests {
             ("`scripts/{R,py}/`", "scripts/{R,py}/"),
             ("paper/sections/*.tex", "paper/sections/*.tex"),
         ] {
-            assert_eq!(read(word), Reading::Path(Pattern::new(path)), "{word}");
+            assert_eq!(read(word), PathReading::Path(Pattern::new(path)), "{word}");
         }
         for word in
             ["`.tex`", "memo", "`/strategize`", "https://x.org/a.md", "`a/b.py --all`", "research:", ""]
         {
-            assert_eq!(read(word), Reading::No, "{word}");
+            assert_eq!(read(word), PathReading::No, "{word}");
         }
     }
 
@@ -119,7 +119,7 @@ mod tests {
         for word in
             ["../x.md", "a/../../b/", "/etc/passwd", "~/x.md", "C:\\x.md", "C:/x.md", "./", "a/{b/", "a/[b"]
         {
-            assert!(matches!(read(word), Reading::Refused(_)), "{word}: {:?}", read(word));
+            assert!(matches!(read(word), PathReading::Refused(_)), "{word}: {:?}", read(word));
         }
     }
 }

@@ -4,12 +4,12 @@ use std::ops::Range;
 
 use gadfly_engine::pipeline::{Pattern, Product};
 
-use super::Reading;
+use super::RegistryReader;
 use super::field::{Detail, Field, Label};
 use super::need::balanced;
 use super::path;
 use super::section::RawField;
-use super::value::{self, Value, bare, is_none, without_dash};
+use super::value::{self, JoinedText, bare, is_none, without_dash};
 use crate::place::brief;
 
 const UNDELIVERABLE: &str = "it can never be delivered";
@@ -23,7 +23,7 @@ pub(super) struct Products {
 }
 
 impl Products {
-    pub(super) fn read(&mut self, field: &RawField, reading: &mut Reading<'_>) {
+    pub(super) fn read(&mut self, field: &RawField, reading: &mut RegistryReader<'_>) {
         self.list(&field.value, reading);
         // Below a value bullets are remarks; without a value they are the list.
         let is_list = field.value.text.is_empty();
@@ -37,7 +37,7 @@ impl Products {
     }
 
     /// What `Required …` says about the last PRODUCES.
-    pub(super) fn detail(&mut self, field: &RawField, reading: &mut Reading<'_>) {
+    pub(super) fn detail(&mut self, field: &RawField, reading: &mut RegistryReader<'_>) {
         let Label::Detail(detail, about) = &field.label else { return };
         for value in std::iter::once(&field.value).chain(&field.bullets) {
             if value.text.is_empty() || is_none(&value.text) {
@@ -66,7 +66,7 @@ impl Products {
         }
     }
 
-    fn list(&mut self, value: &Value, reading: &mut Reading<'_>) {
+    fn list(&mut self, value: &JoinedText, reading: &mut RegistryReader<'_>) {
         balanced(value, reading);
         let mut items = value::parts(&value.text, &(0..value.text.len()), &[',', ';']);
         items = items.into_iter().flat_map(|item| without_word(value, &item, &["and", "AND", "y"])).collect();
@@ -76,7 +76,7 @@ impl Products {
     }
 
     /// One item of the list: a path, paths with `or` between them, or prose.
-    fn item(&mut self, value: &Value, item: &Range<usize>, reading: &mut Reading<'_>) {
+    fn item(&mut self, value: &JoinedText, item: &Range<usize>, reading: &mut RegistryReader<'_>) {
         let text = value.get(item);
         if is_none(without_dash(text).0) || !reading.room(&value.source(item)) {
             return;
@@ -90,20 +90,20 @@ impl Products {
                 return;
             }
             match one_path(value.get(part)) {
-                path::Reading::Path(pattern) if is_undeliverable(&pattern) => {
+                path::PathReading::Path(pattern) if is_undeliverable(&pattern) => {
                     let message =
                         format!("`{}` cannot be made: {UNDELIVERABLE}", brief(bare(value.get(part))));
                     reading.error(message, ELSEWHERE, &value.source(part));
                     return;
                 }
-                path::Reading::Path(pattern) => product.patterns.push(pattern),
-                path::Reading::Refused(why) => {
+                path::PathReading::Path(pattern) => product.patterns.push(pattern),
+                path::PathReading::Refused(why) => {
                     let message = format!("`{}` cannot be made: {why}", brief(bare(value.get(part))));
                     let help = "name a path inside the project, with `/` between folders";
                     reading.error(message, help, &value.source(part));
                     return;
                 }
-                path::Reading::No => is_prose = true,
+                path::PathReading::No => is_prose = true,
             }
         }
         let is_checked = !product.patterns.is_empty();
@@ -124,7 +124,7 @@ impl Products {
         reading.note(text, value.source(item).start);
     }
 
-    fn files(&mut self, value: &Value, reading: &mut Reading<'_>) {
+    fn files(&mut self, value: &JoinedText, reading: &mut RegistryReader<'_>) {
         let whole = 0..value.text.len();
         let (said, _) = without_dash(&value.text);
         let target = self.all.iter().position(|p| p.patterns.iter().any(Pattern::is_folder)).unwrap_or(0);
@@ -149,17 +149,17 @@ impl Products {
                 if name.starts_with(folder.as_str()) { name.to_owned() } else { format!("{folder}{name}") };
             let is_named = !name.starts_with(['/', '~']) && !name.contains(char::is_whitespace);
             match path::read(if is_named { &in_folder } else { name }) {
-                path::Reading::Path(pattern) if is_undeliverable(&pattern) => {
+                path::PathReading::Path(pattern) if is_undeliverable(&pattern) => {
                     let message = format!("`{}` cannot be required: {UNDELIVERABLE}", brief(name));
                     reading.error(message, ELSEWHERE, &span);
                 }
-                path::Reading::Path(pattern) => product.files.push(pattern),
-                path::Reading::Refused(why) => {
+                path::PathReading::Path(pattern) => product.files.push(pattern),
+                path::PathReading::Refused(why) => {
                     let help = "name a file below the folder";
                     reading.error(format!("`{}` cannot be required: {why}", brief(name)), help, &span);
                 }
-                path::Reading::No if is_named => product.files.push(Pattern(in_folder)),
-                path::Reading::No => {
+                path::PathReading::No if is_named => product.files.push(Pattern(in_folder)),
+                path::PathReading::No => {
                     let message = format!("`{}` is no file's name", brief(name));
                     reading.warning(message, "write names with commas between them", &span);
                 }
@@ -167,7 +167,7 @@ impl Products {
         }
     }
 
-    fn sections(&mut self, value: &Value, about: Option<&str>, reading: &mut Reading<'_>) {
+    fn sections(&mut self, value: &JoinedText, about: Option<&str>, reading: &mut RegistryReader<'_>) {
         let parts = value::parts(&value.text, &(0..value.text.len()), &[',', ';']);
         let titles = parts.iter().map(|part| bare(value.get(part)).trim_end_matches('.').to_owned());
         let titles: Vec<String> = titles.filter(|title| !title.is_empty()).collect();
@@ -212,7 +212,7 @@ fn folder_of(pattern: &Pattern) -> String {
 }
 
 /// The parts of a stretch between these words, where a path stands on both sides; else the stretch whole.
-fn without_word(value: &Value, range: &Range<usize>, joints: &[&'static str]) -> Vec<Range<usize>> {
+fn without_word(value: &JoinedText, range: &Range<usize>, joints: &[&'static str]) -> Vec<Range<usize>> {
     let mut parts = Vec::new();
     let mut start = range.start;
     for (at, _) in value::words(&value.text, range, joints) {
@@ -220,17 +220,17 @@ fn without_word(value: &Value, range: &Range<usize>, joints: &[&'static str]) ->
         start = at.end;
     }
     parts.push(value::trimmed(&value.text, &(start..range.end)));
-    let is_path = |part: &Range<usize>| !matches!(one_path(value.get(part)), path::Reading::No);
+    let is_path = |part: &Range<usize>| !matches!(one_path(value.get(part)), path::PathReading::No);
     if parts.iter().all(is_path) { parts } else { vec![range.clone()] }
 }
 
 /// The one path of an item: in backticks with prose around it, or bare and alone. A path that must not be written is
 /// none: what follows `never`.
-fn one_path(text: &str) -> path::Reading {
+fn one_path(text: &str) -> path::PathReading {
     let outside = value::plain(text);
     let (first, _) = value::without_note(text);
     let alone = path::read(first);
-    if alone != path::Reading::No {
+    if alone != path::PathReading::No {
         return alone;
     }
     let not_in_parentheses = |code: &Range<usize>| {
@@ -241,7 +241,7 @@ fn one_path(text: &str) -> path::Reading {
         .into_iter()
         .filter(not_in_parentheses)
         .map(|code| path::read(&text[code]))
-        .filter(|read| *read != path::Reading::No);
+        .filter(|read| *read != path::PathReading::No);
     let prose: String = text.char_indices().filter(|(at, _)| outside[*at]).map(|(_, c)| c).collect();
     let is_denied = prose
         .to_lowercase()
@@ -249,6 +249,6 @@ fn one_path(text: &str) -> path::Reading {
         .any(|word| matches!(word, "never" | "not" | "no" | "nunca" | "except"));
     match (found.next(), found.next()) {
         (Some(one), None) if !is_denied => one,
-        _ => path::Reading::No,
+        _ => path::PathReading::No,
     }
 }

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeSet, HashMap};
 
-use gadfly_engine::pipeline::{Check, Entry, Need, Pattern, Registry};
+use gadfly_engine::pipeline::{Check, Need, Pattern, Registry, RegistryEntry};
 use gadfly_engine::protocol::score::settings::EscalateTo;
 
 /// `{project}` filled in everywhere; any other placeholder (`{name}`, `<name>`, `[topic]`, `YYYY-MM-DD`) is `*`.
@@ -36,7 +36,7 @@ pub fn named(registry: &Registry, agents: &BTreeSet<String>) -> Registry {
     let all = Spellings::of(entries.iter().chain(agents).map(String::as_str));
     let rename = |name: &mut String| all.mend(name);
     for entry in &mut registry.entries {
-        let Entry { requires, critic, escalate_to, .. } = entry;
+        let RegistryEntry { requires, critic, escalate_to, .. } = entry;
         critic.iter_mut().for_each(rename);
         if let EscalateTo::Agent(name) = escalate_to {
             rename(name);

@@ -2,15 +2,15 @@
 
 use std::ops::Range;
 
-use super::Reading;
+use super::RegistryReader;
 use super::field::{Label, label};
-use super::value::{LONGEST, Value};
+use super::value::{JoinedText, LONGEST};
 use crate::markdown::body_start;
 
 /// What stands under one heading of level 2 to 4.
 #[derive(Debug)]
-pub(super) struct Section {
-    pub(super) heading: Value,
+pub(super) struct RegistrySection {
+    pub(super) heading: JoinedText,
     pub(super) fields: Vec<RawField>,
 }
 
@@ -18,14 +18,14 @@ pub(super) struct Section {
 pub(super) struct RawField {
     pub(super) label: Label,
     pub(super) key: Range<usize>,
-    pub(super) value: Value,
+    pub(super) value: JoinedText,
     /// Bullets below it that are no fields.
-    pub(super) bullets: Vec<Value>,
+    pub(super) bullets: Vec<JoinedText>,
 }
 
 /// Where a line that begins with nothing special belongs.
 #[derive(Clone, Copy, PartialEq)]
-enum Open {
+enum OpenItem {
     Nothing,
     Value,
     Bullet,
@@ -37,10 +37,10 @@ enum Skipped {
     Comment,
 }
 
-pub(super) fn all(text: &str, reading: &mut Reading<'_>) -> Vec<Section> {
-    let mut sections: Vec<Section> = Vec::new();
+pub(super) fn all(text: &str, reading: &mut RegistryReader<'_>) -> Vec<RegistrySection> {
+    let mut sections: Vec<RegistrySection> = Vec::new();
     let mut in_section = false;
-    let mut open = Open::Nothing;
+    let mut open = OpenItem::Nothing;
     let mut skipped: Option<(Skipped, usize)> = None;
     let mut at = body_start(text);
     for line in text.get(at..).unwrap_or_default().split_inclusive('\n') {
@@ -60,20 +60,21 @@ pub(super) fn all(text: &str, reading: &mut Reading<'_>) -> Vec<Section> {
             continue;
         }
         if let Some(fence) = fence(inner) {
-            (skipped, open) = (Some((Skipped::Fence(fence), start)), Open::Nothing);
+            (skipped, open) = (Some((Skipped::Fence(fence), start)), OpenItem::Nothing);
         } else if inner.starts_with("<!--") {
-            open = Open::Nothing;
+            open = OpenItem::Nothing;
             skipped = (!inner.contains("-->")).then_some((Skipped::Comment, start));
         } else if let Some((level, title)) = heading(inner) {
-            open = Open::Nothing;
+            open = OpenItem::Nothing;
             in_section = (2..=4).contains(&level);
             if in_section {
                 let title_at =
                     start + indent + (inner.len() - inner.trim_start_matches('#').trim_start().len());
-                sections.push(Section { heading: Value::new(title, title_at), fields: Vec::new() });
+                sections
+                    .push(RegistrySection { heading: JoinedText::new(title, title_at), fields: Vec::new() });
             }
         } else if inner.is_empty() || inner.starts_with(['|', '>']) || is_rule(inner) {
-            open = Open::Nothing;
+            open = OpenItem::Nothing;
         } else if in_section && let Some(section) = sections.last_mut() {
             open = section.line(inner, start + indent, indent > 0, open);
         }
@@ -95,39 +96,39 @@ pub(super) fn all(text: &str, reading: &mut Reading<'_>) -> Vec<Section> {
     sections
 }
 
-impl Section {
+impl RegistrySection {
     /// Takes a line in, and says where a line after it would belong.
-    fn line(&mut self, inner: &str, at: usize, is_indented: bool, open: Open) -> Open {
+    fn line(&mut self, inner: &str, at: usize, is_indented: bool, open: OpenItem) -> OpenItem {
         let bullet = ["- ", "* ", "+ "].iter().find_map(|mark| inner.strip_prefix(mark));
         let rest = bullet.unwrap_or(inner).trim_start();
         let rest_at = at + (inner.len() - rest.len());
         if matches!(inner, "-" | "*" | "+") {
-            return Open::Nothing;
+            return OpenItem::Nothing;
         }
         // A field that lost its bullet is still a field; swallowed by the one above it would change what that says.
         let found = label(rest, is_indented)
             .filter(|(label, ..)| bullet.is_some() || matches!(label, Label::Known(_) | Label::Detail(..)));
         if let Some((label, key_end, value)) = found {
             self.fields_of(rest, rest_at, (label, key_end, value));
-            return Open::Value;
+            return OpenItem::Value;
         }
-        let Some(field) = self.fields.last_mut() else { return Open::Nothing };
+        let Some(field) = self.fields.last_mut() else { return OpenItem::Nothing };
         match (bullet, open) {
             (Some(_), _) => {
-                field.bullets.push(Value::new(rest, rest_at));
-                Open::Bullet
+                field.bullets.push(JoinedText::new(rest, rest_at));
+                OpenItem::Bullet
             }
-            (None, Open::Value) => {
+            (None, OpenItem::Value) => {
                 field.value.push(inner, at);
                 open
             }
-            (None, Open::Bullet) => {
+            (None, OpenItem::Bullet) => {
                 if let Some(bullet) = field.bullets.last_mut() {
                     bullet.push(inner, at);
                 }
                 open
             }
-            (None, Open::Nothing) => open,
+            (None, OpenItem::Nothing) => open,
         }
     }
 
@@ -148,7 +149,7 @@ impl Section {
             self.fields.push(RawField {
                 label,
                 key: at + start..at + start + key_end,
-                value: Value::new(&rest[from..end], at + from),
+                value: JoinedText::new(&rest[from..end], at + from),
                 bullets: Vec::new(),
             });
             if let Some((_, follows, found)) = follower {

@@ -7,7 +7,7 @@ mod syntaxes;
 use std::fmt::Write as _;
 use std::path::Path;
 
-use gadfly_engine::pipeline::{Atom, Check, Entry, Need, Weight};
+use gadfly_engine::pipeline::{Atom, Check, Need, RegistryEntry, Weight};
 use gadfly_engine::protocol::score::settings::EscalateTo;
 
 use super::{RegistryFile, parse};
@@ -41,7 +41,7 @@ fn pointed<'a>(text: &'a str, problem: &Problem) -> &'a str {
     &text[problem.at.as_ref().unwrap().span.clone()]
 }
 
-fn entry<'a>(file: &'a RegistryFile, agent: &str) -> &'a Entry {
+fn entry<'a>(file: &'a RegistryFile, agent: &str) -> &'a RegistryEntry {
     file.registry.get(agent).unwrap_or_else(|| panic!("no {agent}"))
 }
 

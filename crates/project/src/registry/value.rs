@@ -8,13 +8,13 @@ pub(super) const LONGEST: usize = 8 * 1024;
 
 /// Text joined from pieces of lines.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Value {
+pub(super) struct JoinedText {
     pub(super) text: String,
     /// Where a piece begins: here, and in the file.
     pieces: Vec<(usize, usize)>,
 }
 
-impl Value {
+impl JoinedText {
     pub(super) fn new(piece: &str, at: usize) -> Self {
         let mut value = Self::default();
         value.push(piece, at);

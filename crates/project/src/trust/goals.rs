@@ -8,15 +8,15 @@ use gadfly_engine::tool::Risk;
 
 use super::{TrustEntry, What, entry};
 use crate::config::GoalConfig;
-use crate::place::{Layer, SourceSpan, visible};
+use crate::place::{ConfigLayer, SourceSpan, visible};
 
 /// What the project's part of a goal wants, in this project.
 pub fn of_goal(goal: &GoalConfig, project: &Path) -> Vec<TrustEntry> {
     let mut entries = checks_of(goal);
-    if goal.options.risk.layer == Layer::Project {
+    if goal.options.risk.layer == ConfigLayer::Project {
         entries.extend(risk(goal.options.risk.value, project, goal.options.risk.place.clone()));
     }
-    if goal.options.in_place.layer == Layer::Project && goal.options.in_place.value {
+    if goal.options.in_place.layer == ConfigLayer::Project && goal.options.in_place.value {
         entries.push(in_place(project, goal.options.in_place.place.clone()));
     }
     entries
@@ -24,7 +24,7 @@ pub fn of_goal(goal: &GoalConfig, project: &Path) -> Vec<TrustEntry> {
 
 /// By what the project's part of a goal wants it judged.
 pub(super) fn checks_of(goal: &GoalConfig) -> Vec<TrustEntry> {
-    let until = goal.options.until.as_ref().filter(|until| until.layer == Layer::Project);
+    let until = goal.options.until.as_ref().filter(|until| until.layer == ConfigLayer::Project);
     until.map(|until| of_criterion(&until.value, until.place.as_ref())).unwrap_or_default()
 }
 
@@ -87,7 +87,7 @@ risk = "network_write"
 in_place = true
 "#;
 
-    fn wanted(layer: Layer) -> Vec<String> {
+    fn wanted(layer: ConfigLayer) -> Vec<String> {
         let (partial, problems) = parse(&Source::new(layer, "gadfly.toml", "/nowhere", GOAL));
         assert_eq!(problems, []);
         let (config, problems) = Config::from_layers([partial]);
@@ -98,7 +98,7 @@ in_place = true
     #[test]
     fn what_a_project_wants_for_its_goals_must_be_agreed_to_once() {
         assert_eq!(
-            wanted(Layer::Project),
+            wanted(ConfigLayer::Project),
             [
                 "run cargo test to see whether a goal is reached",
                 "run ./shot.sh to see whether a goal is reached",
@@ -121,6 +121,6 @@ in_place = true
 
     #[test]
     fn what_the_user_wrote_is_agreed_to_already() {
-        assert!(wanted(Layer::User).is_empty());
+        assert!(wanted(ConfigLayer::User).is_empty());
     }
 }

@@ -7,12 +7,12 @@ use gadfly_engine::digest::Digest;
 use gadfly_engine::manifest::RunManifest;
 
 use super::{Group, TrustEntry, What, entry};
-use crate::config::value::{Table, Value};
+use crate::config::value::{ConfigTable, ConfigValue};
 use crate::config::{Config, CriteriaSetting, GoalConfig, LoopConfig};
 use crate::file;
 use crate::layout::ProjectFiles;
-use crate::neuroflow::Phase;
-use crate::nubos::Task;
+use crate::neuroflow::PhaseSpec;
+use crate::nubos::NubosTask;
 use crate::place::{SourceSpan, visible};
 
 /// What says who works, on what and where the result goes. Commands, servers and powers have lines of their own.
@@ -85,7 +85,7 @@ pub fn of_judges(whose: &str, judges: &[String], config: &Config, root: &Path) -
 }
 
 /// By what a phase of neuroflow wants its drafts judged.
-pub fn of_phase(phase: &Phase) -> Vec<TrustEntry> {
+pub fn of_phase(phase: &PhaseSpec) -> Vec<TrustEntry> {
     let items: Vec<&str> =
         phase.rubric.iter().flat_map(|source| &source.items).map(|item| item.value.as_str()).collect();
     let critic = phase.critic.agent.iter().map(String::as_str).collect::<Vec<_>>();
@@ -97,7 +97,7 @@ pub fn of_phase(phase: &Phase) -> Vec<TrustEntry> {
 }
 
 /// By what a task of nubos-pilot wants its work judged.
-pub fn of_task(task: &Task, root: &Path) -> Vec<TrustEntry> {
+pub fn of_task(task: &NubosTask, root: &Path) -> Vec<TrustEntry> {
     let criteria: Vec<&str> = task.criteria.iter().map(|item| item.value.text.as_str()).collect();
     let scope: Vec<&str> = task.scope.iter().map(|item| item.value.as_str()).collect();
     let decisions: Vec<&str> = task.decisions.iter().map(|item| item.value.as_str()).collect();
@@ -190,13 +190,19 @@ pub fn of_record(manifest: &RunManifest) -> Option<TrustEntry> {
 
 /// Every setting of a table that `keep` keeps, what a reader wants to know first at the beginning. `part` goes before
 /// each key.
-fn of_table(whose: &str, part: &str, table: &Table, root: &Path, keep: fn(&str) -> bool) -> Vec<TrustEntry> {
+fn of_table(
+    whose: &str,
+    part: &str,
+    table: &ConfigTable,
+    root: &Path,
+    keep: fn(&str) -> bool,
+) -> Vec<TrustEntry> {
     let mut entries = Vec::new();
     let rank = |key: &str| FIRST.iter().position(|first| *first == key).unwrap_or(FIRST.len());
     let mut keys: Vec<_> = table.keys().filter(|(key, _)| keep(key)).collect();
     keys.sort_by_key(|(key, _)| rank(key));
     for (key, found) in keys {
-        if let Value::Table(inner) = &found.value {
+        if let ConfigValue::Table(inner) = &found.value {
             entries.extend(of_table(whose, part, inner, root, |_| true));
             continue;
         }
@@ -216,15 +222,15 @@ fn setting(whose: &str, key: &str, shown: &str, content: &[&str], place: Option<
 }
 
 /// A value as one reads it in a list.
-fn shown(value: &Value, root: &Path) -> String {
+fn shown(value: &ConfigValue, root: &Path) -> String {
     let path = |path: &Path| short(&path.strip_prefix(root).unwrap_or(path).display().to_string());
     match value {
-        Value::Path(file) | Value::Criteria(CriteriaSetting::File(file)) => path(file),
-        Value::Paths(files) => match files.as_slice() {
+        ConfigValue::Path(file) | ConfigValue::Criteria(CriteriaSetting::File(file)) => path(file),
+        ConfigValue::Paths(files) => match files.as_slice() {
             [one] => path(&one.value),
             many => format!("{} files", many.len()),
         },
-        Value::Until(until) => short(&until.humanised()),
+        ConfigValue::Until(until) => short(&until.humanised()),
         _ => {
             let words = content(value, root);
             listed(&words.iter().map(String::as_str).collect::<Vec<_>>())
@@ -233,30 +239,34 @@ fn shown(value: &Value, root: &Path) -> String {
 }
 
 /// What is agreed to: the words themselves, and of a file its content too.
-fn content(value: &Value, root: &Path) -> Vec<String> {
+fn content(value: &ConfigValue, root: &Path) -> Vec<String> {
     match value {
-        Value::Text(text) => vec![text.clone()],
-        Value::Texts(list) => list.iter().map(|text| text.value.clone()).collect(),
-        Value::Path(path) | Value::Criteria(CriteriaSetting::File(path)) => vec![content_of(path, root)],
-        Value::Paths(paths) => paths.iter().map(|path| content_of(&path.value, root)).collect(),
-        Value::Whole(number) => vec![number.to_string()],
-        Value::Number(number) => vec![number.to_string()],
-        Value::Flag(flag) => vec![flag.to_string()],
-        Value::Time(time) => vec![format!("{time:?}")],
-        Value::Kind(kind) => vec![kind.name().to_owned()],
-        Value::Protocol(protocol) => vec![protocol.name().to_owned()],
-        Value::Criteria(CriteriaSetting::Set(name)) => vec![name.clone()],
-        Value::Criteria(CriteriaSetting::Items(items)) => {
+        ConfigValue::Text(text) => vec![text.clone()],
+        ConfigValue::Texts(list) => list.iter().map(|text| text.value.clone()).collect(),
+        ConfigValue::Path(path) | ConfigValue::Criteria(CriteriaSetting::File(path)) => {
+            vec![content_of(path, root)]
+        }
+        ConfigValue::Paths(paths) => paths.iter().map(|path| content_of(&path.value, root)).collect(),
+        ConfigValue::Whole(number) => vec![number.to_string()],
+        ConfigValue::Number(number) => vec![number.to_string()],
+        ConfigValue::Flag(flag) => vec![flag.to_string()],
+        ConfigValue::Time(time) => vec![format!("{time:?}")],
+        ConfigValue::Kind(kind) => vec![kind.name().to_owned()],
+        ConfigValue::Protocol(protocol) => vec![protocol.name().to_owned()],
+        ConfigValue::Criteria(CriteriaSetting::Set(name)) => vec![name.clone()],
+        ConfigValue::Criteria(CriteriaSetting::Items(items)) => {
             let named = |name: &Option<String>| name.as_ref().map(|n| format!("{n}: ")).unwrap_or_default();
             items.iter().map(|item| named(&item.value.name) + &item.value.text).collect()
         }
-        Value::Critics(seats) => {
+        ConfigValue::Critics(seats) => {
             let lens = |lens: &Option<String>| lens.as_ref().map(|l| format!(" ({l})")).unwrap_or_default();
             seats.iter().map(|seat| seat.value.agent.clone() + &lens(&seat.value.lens)).collect()
         }
-        Value::Until(until) => vec![format!("{until:?}")],
-        Value::Output(output) => vec![format!("{output:?}")],
-        Value::Table(_) | Value::Tables(_) | Value::Rows(_) | Value::Unusable => Vec::new(),
+        ConfigValue::Until(until) => vec![format!("{until:?}")],
+        ConfigValue::Output(output) => vec![format!("{output:?}")],
+        ConfigValue::Table(_) | ConfigValue::Tables(_) | ConfigValue::Rows(_) | ConfigValue::Unusable => {
+            Vec::new()
+        }
     }
 }
 

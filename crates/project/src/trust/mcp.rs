@@ -5,7 +5,7 @@ use gadfly_engine::tool::Risk;
 
 use super::{TrustEntry, What, entry, shown};
 use crate::config::McpConfig;
-use crate::place::{Layer, visible};
+use crate::place::{ConfigLayer, visible};
 
 /// What the project's part of a server wants.
 pub fn of_server(server: &McpConfig) -> Vec<TrustEntry> {
@@ -18,7 +18,7 @@ fn words(server: &McpConfig) -> Vec<&str> {
 }
 
 fn command(server: &McpConfig) -> Option<TrustEntry> {
-    let from_project = server.command.iter().chain(&server.env).find(|v| v.layer == Layer::Project)?;
+    let from_project = server.command.iter().chain(&server.env).find(|v| v.layer == ConfigLayer::Project)?;
     let words = words(server);
     let names: Vec<&str> = server.env.iter().map(|n| n.value.as_str()).collect();
     let given = if names.is_empty() { "" } else { " with the variables " };
@@ -30,7 +30,7 @@ fn command(server: &McpConfig) -> Option<TrustEntry> {
 }
 
 fn address(server: &McpConfig) -> Option<TrustEntry> {
-    let url = server.url.as_ref().filter(|url| url.layer == Layer::Project)?;
+    let url = server.url.as_ref().filter(|url| url.layer == ConfigLayer::Project)?;
     let text =
         format!("send what workers ask of MCP server `{}` to {}", server.name, visible(&url.value.url));
     Some(entry(What::Host, text, &["mcp-url", &url.value.url], url.place.clone()))
@@ -39,7 +39,7 @@ fn address(server: &McpConfig) -> Option<TrustEntry> {
 /// A server that the project calls less dangerous than it is taken to be.
 fn harmless(server: &McpConfig) -> Option<TrustEntry> {
     let risk = &server.risk;
-    if risk.layer != Layer::Project || risk.value >= Risk::NetworkWrite {
+    if risk.layer != ConfigLayer::Project || risk.value >= Risk::NetworkWrite {
         return None;
     }
     let words = words(server);
@@ -55,7 +55,7 @@ mod tests {
     use crate::place::Source;
     use crate::trust::needs_trust;
 
-    fn asked(layers: &[(Layer, &str)]) -> Vec<String> {
+    fn asked(layers: &[(ConfigLayer, &str)]) -> Vec<String> {
         let partials = layers.iter().map(|(layer, text)| {
             let (partial, problems) = parse(&Source::new(*layer, "gadfly.toml", "/nowhere", *text));
             assert_eq!(problems, []);
@@ -70,19 +70,21 @@ mod tests {
     #[test]
     fn a_projects_servers_are_listed_in_full_and_the_users_own_are_trusted() {
         assert_eq!(
-            asked(&[(Layer::Project, SERVERS)]),
+            asked(&[(ConfigLayer::Project, SERVERS)]),
             [
                 "run npx 'a b' as an MCP server with the variables TOKEN",
                 "take calls of the MCP server npx 'a b' to be no more than read_only",
                 "send what workers ask of MCP server `b` to https://b.example/mcp",
             ]
         );
-        assert_eq!(asked(&[(Layer::User, SERVERS)]), [""; 0]);
+        assert_eq!(asked(&[(ConfigLayer::User, SERVERS)]), [""; 0]);
     }
 
     #[test]
     fn a_project_cannot_bend_the_users_own_server_so_there_is_nothing_to_ask() {
-        let with = |project: &str| asked(&[(Layer::User, SERVERS), (Layer::Project, project)]).join("\n");
+        let with = |project: &str| {
+            asked(&[(ConfigLayer::User, SERVERS), (ConfigLayer::Project, project)]).join("\n")
+        };
         for bent in ["env = [\"AWS_SECRET\"]", "url = \"http://evil.example\"", "risk = \"read_only\""] {
             assert_eq!(with(&format!("[mcp.a]\n{bent}")), "", "{bent}");
         }

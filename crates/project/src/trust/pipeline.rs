@@ -4,18 +4,19 @@
 use super::{Group, TrustEntry, What, entry, verify};
 use crate::config::Config;
 use crate::layout::AgentFile;
-use crate::place::{Layer, SourceSpan, visible};
+use crate::place::{ConfigLayer, SourceSpan, visible};
 
 /// What the project's part of the configuration wants run by a pipeline.
 pub fn of_pipeline(config: &Config) -> Vec<TrustEntry> {
     let every = &config.project.verify;
     let verified = config.project.verify_of.values().chain([every]).flat_map(|v| &v.commands);
-    let verified = verified.filter(|c| c.layer == Layer::Project).map(|c| verify(&c.value, c.place.clone()));
+    let verified =
+        verified.filter(|c| c.layer == ConfigLayer::Project).map(|c| verify(&c.value, c.place.clone()));
     let hooks = config.hooks.commands.iter().flat_map(|(event, list)| list.iter().map(move |c| (*event, c)));
-    let hooks = hooks.filter(|(_, c)| c.layer == Layer::Project);
+    let hooks = hooks.filter(|(_, c)| c.layer == ConfigLayer::Project);
     let hooks = hooks.map(|(event, c)| hook(event.name(), &c.value, c.place.clone()));
     let gates = config.gates.values().flat_map(|gate| gate.commands.iter().map(move |c| (gate, c)));
-    let gates = gates.filter(|(_, c)| c.layer == Layer::Project);
+    let gates = gates.filter(|(_, c)| c.layer == ConfigLayer::Project);
     let gates = gates.map(|(gate, c)| gate_command(&gate.name, &c.value.command, c.place.clone()));
     verified.chain(hooks).chain(gates).collect()
 }
@@ -60,7 +61,7 @@ before-resume = ["./a", "./b\u202e"]
 commands = [{ name = "lint", command = "make lint", exit = 1 }]
 "#;
 
-    fn shown(layer: Layer) -> String {
+    fn shown(layer: ConfigLayer) -> String {
         let (partial, problems) = parse(&Source::new(layer, "gadfly.toml", "/nowhere", PROJECT));
         assert_eq!(problems, []);
         let (config, problems) = Config::from_layers([partial]);
@@ -71,7 +72,7 @@ commands = [{ name = "lint", command = "make lint", exit = 1 }]
 
     #[test]
     fn every_command_of_a_cloned_project_has_to_be_agreed_to() {
-        assert_snapshot!(shown(Layer::Project), @r#"
+        assert_snapshot!(shown(ConfigLayer::Project), @r#"
         run Rscript run.R to verify a worker's files (gadfly.toml:5:13)
         run make to verify a worker's files (gadfly.toml:3:10)
         run ./lint.sh as the pre-commit hook (gadfly.toml:7:14)
@@ -79,6 +80,6 @@ commands = [{ name = "lint", command = "make lint", exit = 1 }]
         run ./b\u{202e} as the before-resume hook (gadfly.toml:8:25)
         run make lint for the gate commit (gadfly.toml:10:40)
         "#);
-        assert_eq!(shown(Layer::User), "");
+        assert_eq!(shown(ConfigLayer::User), "");
     }
 }

@@ -2,18 +2,18 @@
 
 use super::{TrustEntry, What, entry};
 use crate::config::TelemetryConfig;
-use crate::place::{Layer, SourceSpan, visible};
+use crate::place::{ConfigLayer, SourceSpan, visible};
 
 /// One thing to agree to, as soon as one part of it is the project's: a project may not bend the user's own address.
 pub fn of_telemetry(telemetry: &TelemetryConfig) -> Option<TrustEntry> {
     let TelemetryConfig { endpoint, headers_env, content } = telemetry;
     let content = content.as_ref().filter(|content| content.value);
-    let parts: [Option<(Layer, &Option<SourceSpan>)>; 3] = [
+    let parts: [Option<(ConfigLayer, &Option<SourceSpan>)>; 3] = [
         endpoint.as_ref().map(|e| (e.layer, &e.place)),
         headers_env.as_ref().map(|h| (h.layer, &h.place)),
         content.map(|c| (c.layer, &c.place)),
     ];
-    let (_, place) = parts.into_iter().flatten().find(|(layer, _)| *layer == Layer::Project)?;
+    let (_, place) = parts.into_iter().flatten().find(|(layer, _)| *layer == ConfigLayer::Project)?;
     let url = endpoint.as_ref().map_or("", |e| e.value.url.as_str());
     let to =
         if url.is_empty() { "the collector that your environment names".to_owned() } else { visible(url) };
@@ -32,7 +32,7 @@ mod tests {
     use crate::place::Source;
     use crate::trust::needs_trust;
 
-    fn asked(layers: &[(Layer, &str)]) -> Vec<String> {
+    fn asked(layers: &[(ConfigLayer, &str)]) -> Vec<String> {
         let partials = layers.iter().map(|(layer, text)| {
             let (partial, problems) = parse(&Source::new(*layer, "gadfly.toml", "/nowhere", *text));
             assert_eq!(problems, []);
@@ -48,19 +48,20 @@ mod tests {
     fn a_projects_collector_is_asked_about_in_full_and_the_users_own_is_not() {
         let said =
             "send traces of runs, with prompts and replies, to https://t.example with the headers in TOKEN";
-        assert_eq!(asked(&[(Layer::Project, ALL)]), [said]);
-        assert_eq!(asked(&[(Layer::User, ALL)]), [""; 0]);
+        assert_eq!(asked(&[(ConfigLayer::Project, ALL)]), [said]);
+        assert_eq!(asked(&[(ConfigLayer::User, ALL)]), [""; 0]);
     }
 
     #[test]
     fn a_project_that_bends_the_users_own_collector_needs_trust() {
-        let with = |project: &str| asked(&[(Layer::User, ALL), (Layer::Project, project)]).join("\n");
+        let with =
+            |project: &str| asked(&[(ConfigLayer::User, ALL), (ConfigLayer::Project, project)]).join("\n");
         assert!(
             with("[telemetry]\nendpoint = \"https://evil.example\"").contains("to https://evil.example with")
         );
         assert!(with("[telemetry]\nheaders_env = \"AWS_SECRET\"").contains("the headers in AWS_SECRET"));
         assert_eq!(with("[telemetry]\ncontent = false"), "", "less than the user allows");
         let bare = "[telemetry]\ncontent = true";
-        assert!(asked(&[(Layer::Project, bare)])[0].contains("that your environment names"));
+        assert!(asked(&[(ConfigLayer::Project, bare)])[0].contains("that your environment names"));
     }
 }

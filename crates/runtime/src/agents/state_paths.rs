@@ -6,12 +6,12 @@
 
 use std::path::{Path, PathBuf};
 
-use gadfly_project::Kind;
+use gadfly_project::AgentKind;
 
-use crate::call_site::settings::Setting;
+use crate::call_site::settings::ProgramSetting;
 
 /// One place of a program's state.
-enum At {
+enum StatePath {
     /// A folder below the home.
     Home(&'static str),
     /// A file below the home. It is not made: only its owner knows what an empty one would mean.
@@ -24,12 +24,12 @@ enum At {
     In(&'static str, &'static str, &'static str),
 }
 
-use At::{File, Home, In, Moved, Read};
+use StatePath::{File, Home, In, Moved, Read};
 
-struct Known {
+struct ProgramState {
     /// Names of programs, and of adapters that start them.
     names: &'static [&'static str],
-    state: &'static [At],
+    state: &'static [StatePath],
     /// What in the folders of its state is settings.
     settings: &'static [&'static str],
 }
@@ -39,8 +39,8 @@ const DATA: (&str, &str) = ("XDG_DATA_HOME", ".local/share");
 const CACHE: (&str, &str) = ("XDG_CACHE_HOME", ".cache");
 const STATE: (&str, &str) = ("XDG_STATE_HOME", ".local/state");
 
-const PROGRAMS: &[Known] = &[
-    Known {
+const PROGRAMS: &[ProgramState] = &[
+    ProgramState {
         names: &["claude", "claude-agent-acp", "claude-code-acp"],
         state: &[
             Moved("CLAUDE_CONFIG_DIR", ".claude"),
@@ -68,7 +68,7 @@ const PROGRAMS: &[Known] = &[
             "plugins/known_marketplaces.json",
         ],
     },
-    Known {
+    ProgramState {
         names: &["codex", "codex-acp"],
         state: &[Moved("CODEX_HOME", ".codex")],
         settings: &[
@@ -82,7 +82,7 @@ const PROGRAMS: &[Known] = &[
             "hooks.json",
         ],
     },
-    Known {
+    ProgramState {
         names: &["gemini", "gemini-cli"],
         state: &[Home(".gemini")],
         settings: &[
@@ -98,12 +98,12 @@ const PROGRAMS: &[Known] = &[
             "trustedFolders.json",
         ],
     },
-    Known {
+    ProgramState {
         names: &["qwen"],
         state: &[Home(".qwen")],
         settings: &["settings.json", "QWEN.md", ".env", "commands", "extensions", "agents", "skills"],
     },
-    Known {
+    ProgramState {
         names: &["opencode", "opencode-ai"],
         state: &[
             In(DATA.0, DATA.1, "opencode"),
@@ -131,13 +131,13 @@ const PROGRAMS: &[Known] = &[
             "skills",
         ],
     },
-    Known {
+    ProgramState {
         names: &["goose"],
         state: &[In(CONFIG.0, CONFIG.1, "goose"), In(DATA.0, DATA.1, "goose"), In(STATE.0, STATE.1, "goose")],
         settings: &["config.yaml", "permission.yaml", ".goosehints", "recipes"],
     },
-    Known { names: &["ollama"], state: &[Home(".ollama")], settings: &[] },
-    Known {
+    ProgramState { names: &["ollama"], state: &[Home(".ollama")], settings: &[] },
+    ProgramState {
         names: &["llm"],
         state: &[Moved("LLM_USER_PATH", ".config/io.datasette.llm"), In(CACHE.0, CACHE.1, "huggingface")],
         settings: &[
@@ -148,12 +148,12 @@ const PROGRAMS: &[Known] = &[
             "templates",
         ],
     },
-    Known {
+    ProgramState {
         names: &["aider"],
         state: &[Home(".aider"), Read(".aider.conf.yml"), In(CACHE.0, CACHE.1, "aider")],
         settings: &["oauth-keys.env"],
     },
-    Known { names: &["npx", "npm"], state: &[Home(".npm")], settings: &[] },
+    ProgramState { names: &["npx", "npm"], state: &[Home(".npm")], settings: &[] },
 ];
 
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
@@ -162,12 +162,12 @@ pub struct StatePaths {
     pub files: Vec<PathBuf>,
     /// What is only read.
     pub read: Vec<PathBuf>,
-    pub settings: Vec<Setting>,
+    pub settings: Vec<ProgramSetting>,
 }
 
 /// The state of the programs that a command names. `env` is what the program itself is given: a variable that
 /// it does not get moves nothing.
-pub fn state_paths(kind: Kind, command: &[String], env: &dyn Fn(&str) -> Option<String>) -> StatePaths {
+pub fn state_paths(kind: AgentKind, command: &[String], env: &dyn Fn(&str) -> Option<String>) -> StatePaths {
     let mut found = StatePaths::default();
     let Some(home) = env("HOME").map(PathBuf::from).filter(|home| home.is_absolute()) else {
         return found;
@@ -181,14 +181,14 @@ pub fn state_paths(kind: Kind, command: &[String], env: &dyn Fn(&str) -> Option<
             match at {
                 // Of what is no folder only `~/.claude.json` says what is started.
                 File(name) if *name == ".claude.json" => {
-                    found.settings.push(Setting { path: path.clone(), servers_only: true });
+                    found.settings.push(ProgramSetting { path: path.clone(), servers_only: true });
                     found.files.push(path);
                 }
                 File(_) => found.files.push(path),
                 Read(_) => found.read.push(path),
                 Home(_) | Moved(..) | In(..) => {
                     let below = known.settings.iter().map(|name| path.join(name));
-                    found.settings.extend(below.map(|path| Setting { path, servers_only: false }));
+                    found.settings.extend(below.map(|path| ProgramSetting { path, servers_only: false }));
                     found.folders.push(path);
                 }
             }
@@ -197,7 +197,7 @@ pub fn state_paths(kind: Kind, command: &[String], env: &dyn Fn(&str) -> Option<
     found
 }
 
-impl At {
+impl StatePath {
     fn resolved(&self, home: &Path, env: &dyn Fn(&str) -> Option<String>) -> PathBuf {
         let moved = |name: &str| env(name).map(PathBuf::from).filter(|path| path.is_absolute());
         match self {
@@ -220,29 +220,29 @@ fn program_name(word: &str) -> Option<&str> {
 mod tests {
     use super::*;
 
-    fn paths(kind: Kind, command: &[&str], env: &[(&str, &str)]) -> Vec<String> {
+    fn paths(kind: AgentKind, command: &[&str], env: &[(&str, &str)]) -> Vec<String> {
         let command: Vec<String> = command.iter().map(|word| (*word).to_owned()).collect();
         let find = |name: &str| env.iter().find(|(n, _)| *n == name).map(|(_, value)| (*value).to_owned());
         let found = state_paths(kind, &command, &find);
         found.folders.iter().chain(&found.files).map(|path| path.to_str().unwrap().to_owned()).collect()
     }
 
-    type Row<'a> = (Kind, &'a [&'a str], &'a [(&'a str, &'a str)], &'a [&'a str]);
+    type Row<'a> = (AgentKind, &'a [&'a str], &'a [(&'a str, &'a str)], &'a [&'a str]);
 
     #[test]
     fn every_program_writes_where_it_keeps_its_state_and_variables_move_that() {
         let home = ("HOME", "/h");
         let table: &[Row<'_>] = &[
-            (Kind::Codex, &["codex"], &[home], &["/h/.codex"]),
-            (Kind::Codex, &["/opt/my-codex"], &[home], &["/h/.codex"]),
-            (Kind::Codex, &["codex"], &[home, ("CODEX_HOME", "/c")], &["/c"]),
-            (Kind::Codex, &["codex"], &[home, ("CODEX_HOME", "relative")], &["/h/.codex"]),
-            (Kind::Gemini, &["gemini"], &[home], &["/h/.gemini"]),
-            (Kind::Acp, &["/x/node_modules/.bin/codex-acp"], &[home], &["/h/.codex"]),
-            (Kind::Acp, &["npx", "-y", "@s/codex-acp@2.6"], &[home], &["/h/.codex", "/h/.npm"]),
-            (Kind::Acp, &["gemini", "--acp"], &[home], &["/h/.gemini"]),
+            (AgentKind::Codex, &["codex"], &[home], &["/h/.codex"]),
+            (AgentKind::Codex, &["/opt/my-codex"], &[home], &["/h/.codex"]),
+            (AgentKind::Codex, &["codex"], &[home, ("CODEX_HOME", "/c")], &["/c"]),
+            (AgentKind::Codex, &["codex"], &[home, ("CODEX_HOME", "relative")], &["/h/.codex"]),
+            (AgentKind::Gemini, &["gemini"], &[home], &["/h/.gemini"]),
+            (AgentKind::Acp, &["/x/node_modules/.bin/codex-acp"], &[home], &["/h/.codex"]),
+            (AgentKind::Acp, &["npx", "-y", "@s/codex-acp@2.6"], &[home], &["/h/.codex", "/h/.npm"]),
+            (AgentKind::Acp, &["gemini", "--acp"], &[home], &["/h/.gemini"]),
             (
-                Kind::OpenCode,
+                AgentKind::OpenCode,
                 &["opencode"],
                 &[home, ("XDG_CONFIG_HOME", "/cfg")],
                 &[
@@ -252,15 +252,20 @@ mod tests {
                     "/h/.local/state/opencode",
                 ],
             ),
-            (Kind::Command, &["ollama", "run", "qwen3"], &[home], &["/h/.ollama"]),
-            (Kind::Command, &["llm"], &[home, ("LLM_USER_PATH", "/l")], &["/l", "/h/.cache/huggingface"]),
-            (Kind::Command, &["./critic.sh"], &[home], &[]),
-            (Kind::Codex, &["codex"], &[], &[]),
+            (AgentKind::Command, &["ollama", "run", "qwen3"], &[home], &["/h/.ollama"]),
+            (
+                AgentKind::Command,
+                &["llm"],
+                &[home, ("LLM_USER_PATH", "/l")],
+                &["/l", "/h/.cache/huggingface"],
+            ),
+            (AgentKind::Command, &["./critic.sh"], &[home], &[]),
+            (AgentKind::Codex, &["codex"], &[], &[]),
         ];
         for (kind, command, env, expected) in table {
             assert_eq!(paths(*kind, command, env), *expected, "{command:?} {env:?}");
         }
-        let claude = paths(Kind::ClaudeCode, &["claude"], &[home, ("CLAUDE_CONFIG_DIR", "/c")]);
+        let claude = paths(AgentKind::ClaudeCode, &["claude"], &[home, ("CLAUDE_CONFIG_DIR", "/c")]);
         assert!(claude.contains(&"/c".to_owned()) && !claude.contains(&"/h/.claude".to_owned()));
         assert!(claude.contains(&"/h/.claude.json".to_owned()));
     }
@@ -268,7 +273,7 @@ mod tests {
     #[test]
     fn no_program_is_given_a_whole_home_or_a_folder_that_others_share() {
         let all: Vec<&str> = PROGRAMS.iter().flat_map(|known| known.names).copied().collect();
-        for path in paths(Kind::Command, &all, &[("HOME", "/h")]) {
+        for path in paths(AgentKind::Command, &all, &[("HOME", "/h")]) {
             assert!(!["/h", "/h/.config", "/h/.cache", "/h/.local/share"].contains(&path.as_str()), "{path}");
             assert!(path.starts_with("/h/."), "{path}");
         }
@@ -282,17 +287,17 @@ mod tests {
             found.settings.iter().map(|setting| setting.path.display().to_string()).collect()
         };
         for (kind, command, path) in [
-            (Kind::ClaudeCode, "claude", "/h/.claude/settings.json"),
-            (Kind::ClaudeCode, "claude", "/h/.claude/hooks"),
-            (Kind::ClaudeCode, "claude", "/h/.claude.json"),
-            (Kind::Acp, "claude-agent-acp", "/h/.claude/CLAUDE.md"),
-            (Kind::Codex, "codex", "/h/.codex/config.toml"),
-            (Kind::Gemini, "gemini", "/h/.gemini/settings.json"),
-            (Kind::OpenCode, "opencode", "/h/.config/opencode/opencode.json"),
-            (Kind::Command, "claude", "/h/.claude/commands"),
+            (AgentKind::ClaudeCode, "claude", "/h/.claude/settings.json"),
+            (AgentKind::ClaudeCode, "claude", "/h/.claude/hooks"),
+            (AgentKind::ClaudeCode, "claude", "/h/.claude.json"),
+            (AgentKind::Acp, "claude-agent-acp", "/h/.claude/CLAUDE.md"),
+            (AgentKind::Codex, "codex", "/h/.codex/config.toml"),
+            (AgentKind::Gemini, "gemini", "/h/.gemini/settings.json"),
+            (AgentKind::OpenCode, "opencode", "/h/.config/opencode/opencode.json"),
+            (AgentKind::Command, "claude", "/h/.claude/commands"),
         ] {
             assert!(settings(kind, command).contains(&path.to_owned()), "{command}: {path}");
         }
-        assert_eq!(settings(Kind::Command, "./critic.sh"), [""; 0]);
+        assert_eq!(settings(AgentKind::Command, "./critic.sh"), [""; 0]);
     }
 }

@@ -9,11 +9,11 @@ use tokio::sync::Notify;
 
 /// Without a budget nothing is held back and everything is affordable.
 pub struct Funds {
-    ledger: Option<Mutex<Held>>,
+    ledger: Option<Mutex<FundsState>>,
     freed: Notify,
 }
 
-struct Held {
+struct FundsState {
     ledger: Ledger,
     under_way: usize,
 }
@@ -36,7 +36,7 @@ impl Funds {
             let _ = ledger.reserve(&before, vec![Account::Run], Reservation::default());
             ledger.settle(&before, 0, spent);
             ledger.limit(Account::Run, Limits { money: Some(cap), ..Limits::default() });
-            Mutex::new(Held { ledger, under_way: 0 })
+            Mutex::new(FundsState { ledger, under_way: 0 })
         });
         Self { ledger, freed: Notify::new() }
     }
@@ -73,7 +73,7 @@ impl Funds {
         self.freed.notified()
     }
 
-    fn held(&self) -> Option<MutexGuard<'_, Held>> {
+    fn held(&self) -> Option<MutexGuard<'_, FundsState>> {
         self.ledger.as_ref().map(|m| m.lock().unwrap_or_else(PoisonError::into_inner))
     }
 }

@@ -11,15 +11,15 @@ use gadfly_engine::machine::Engine;
 use gadfly_engine::protocol::Protocols;
 use gadfly_engine::{Money, Outcome, Text, Waiting};
 use gadfly_journal::{AppendError, ClaimError, RunId, RunWriter};
-use gadfly_project::tasks::{self, Task, Tasks};
+use gadfly_project::tasks::{self, BatchTask, Tasks};
 use tokio::sync::{mpsc, watch};
 use tokio::task::JoinSet;
 
 use super::funds::{Affordable, Funds};
-use super::results::Finished;
+use super::results::FinishedTask;
 use super::survey::Due;
-use super::writing::{Told, write_results};
-use super::{Batch, Progress, Report, Reporter, Template};
+use super::writing::{BatchUpdate, write_results};
+use super::{Batch, BatchProgress, BatchReport, Reporter, Template};
 use crate::driver::{DriveError, Ended, RunReport, Stop};
 use crate::log_file::{LogFile, LogWritten};
 use crate::service::{DriveOptions, Gadfly, ResumeError};
@@ -29,33 +29,33 @@ const QUEUE: usize = 256;
 /// Notes of one kind that are said in full.
 const MOST_NOTES: usize = 20;
 
-struct Shared {
+struct JobsShared {
     gadfly: Arc<Gadfly>,
     template: Template,
     funds: Funds,
     stop: watch::Receiver<Stop>,
-    progress: Arc<Progress>,
-    source: Mutex<Source>,
-    report: Mutex<Report>,
+    progress: Arc<BatchProgress>,
+    source: Mutex<JobSource>,
+    report: Mutex<BatchReport>,
     /// Runs that other processes drove when their turn came.
     skipped: Mutex<Vec<RunId>>,
     /// Set when going on makes no sense: the journal or the results cannot be written.
     broken: Arc<AtomicBool>,
-    tell: mpsc::Sender<Told>,
+    tell: mpsc::Sender<BatchUpdate>,
 }
 
-struct Source {
+struct JobSource {
     tasks: Tasks<BufReader<File>>,
     due: std::collections::HashMap<RunId, Due>,
     /// Taken, but not affordable yet.
-    held: Option<Work>,
+    held: Option<JobWork>,
     /// Nothing more is started: the money is spent.
     dry: bool,
     over: bool,
 }
 
-struct Work {
-    task: Task,
+struct JobWork {
+    task: BatchTask,
     run: RunId,
     /// What the run cost before; none for a new one.
     resumes: Option<Money>,
@@ -63,8 +63,8 @@ struct Work {
     worst: Option<Money>,
 }
 
-enum Next {
-    Work(Box<Work>),
+enum NextJob {
+    Work(Box<JobWork>),
     /// A result that is missing in the file.
     Line {
         id: String,
@@ -79,13 +79,13 @@ pub async fn run(
     batch: Batch,
     funds: Funds,
     stop: watch::Receiver<Stop>,
-    progress: Arc<Progress>,
+    progress: Arc<BatchProgress>,
     reporter: Reporter,
-) -> Report {
+) -> BatchReport {
     let Batch { mut survey, gadfly, template, results, request, .. } = batch;
     let tasks = match tasks::open(&request.tasks) {
         Ok(tasks) => tasks,
-        Err(problem) => return Report { fault: Some(problem.message), ..Report::default() },
+        Err(problem) => return BatchReport { fault: Some(problem.message), ..BatchReport::default() },
     };
     let broken = Arc::new(AtomicBool::new(false));
     let (tell, told) = mpsc::channel(QUEUE);
@@ -96,18 +96,18 @@ pub async fn run(
     };
     let writing = match writing {
         Ok(writing) => writing,
-        Err(e) => return Report { fault: Some(e.to_string()), ..Report::default() },
+        Err(e) => return BatchReport { fault: Some(e.to_string()), ..BatchReport::default() },
     };
     let jobs = request.jobs.min(survey.tasks).max(1);
     let due = std::mem::take(&mut survey.due);
-    let shared = Arc::new(Shared {
+    let shared = Arc::new(JobsShared {
         gadfly,
         template,
         funds,
         stop,
         progress,
-        source: Mutex::new(Source { tasks, due, held: None, dry: false, over: false }),
-        report: Mutex::new(Report::default()),
+        source: Mutex::new(JobSource { tasks, due, held: None, dry: false, over: false }),
+        report: Mutex::new(BatchReport::default()),
         skipped: Mutex::default(),
         broken,
         tell,
@@ -142,32 +142,32 @@ pub async fn run(
     report
 }
 
-async fn work(shared: Arc<Shared>) {
+async fn work(shared: Arc<JobsShared>) {
     loop {
         let mut freed = pin!(shared.funds.freed());
         // Listening before looking: a settlement in between is not missed.
         freed.as_mut().enable();
         match shared.next() {
-            Next::Work(work) => {
+            NextJob::Work(work) => {
                 shared.progress.running.fetch_add(1, Ordering::Relaxed);
                 shared.carry_out(*work).await;
                 shared.progress.running.fetch_sub(1, Ordering::Relaxed);
             }
-            Next::Line { id, run, outcome } => Box::pin(shared.repeat_line(id, run, outcome)).await,
-            Next::Wait => {
+            NextJob::Line { id, run, outcome } => Box::pin(shared.repeat_line(id, run, outcome)).await,
+            NextJob::Wait => {
                 let mut stop = shared.stop.clone();
                 tokio::select! {
                     () = freed => {}
                     Ok(()) = stop.changed() => {}
                 }
             }
-            Next::Over => return,
+            NextJob::Over => return,
         }
     }
 }
 
-impl Shared {
-    fn report(&self) -> MutexGuard<'_, Report> {
+impl JobsShared {
+    fn report(&self) -> MutexGuard<'_, BatchReport> {
         self.report.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -181,7 +181,7 @@ impl Shared {
 
     fn note(&self, text: String) {
         // A full queue means a busy file; a note less is better than a job that waits for a note.
-        let _ = self.tell.try_send(Told::Note(text));
+        let _ = self.tell.try_send(BatchUpdate::Note(text));
     }
 
     /// Gives the whole batch up.
@@ -192,11 +192,11 @@ impl Shared {
 
     /// The next thing to do. The file is read and the money held back under one lock, in the order of
     /// the file.
-    fn next(&self) -> Next {
+    fn next(&self) -> NextJob {
         let mut source = self.source.lock().unwrap_or_else(PoisonError::into_inner);
         loop {
             if self.is_stopping() {
-                return Next::Over;
+                return NextJob::Over;
             }
             let work = match source.held.take() {
                 Some(work) => work,
@@ -213,9 +213,9 @@ impl Shared {
     }
 
     /// The next task that needs a loop; else what its line asks for, or nothing.
-    fn read_on(&self, source: &mut Source) -> Result<Work, Option<Next>> {
+    fn read_on(&self, source: &mut JobSource) -> Result<JobWork, Option<NextJob>> {
         if source.over {
-            return Err(Some(Next::Over));
+            return Err(Some(NextJob::Over));
         }
         let task = match source.tasks.next() {
             Some(Ok(task)) => task,
@@ -228,7 +228,7 @@ impl Shared {
             }
             None => {
                 source.over = true;
-                return Err(Some(Next::Over));
+                return Err(Some(NextJob::Over));
             }
         };
         let run = self.template.run_id(&task);
@@ -239,29 +239,31 @@ impl Shared {
                 self.count(&outcome);
                 return Err(None);
             }
-            Some(Due::Ended { outcome, .. }) => return Err(Some(Next::Line { id: task.id, run, outcome })),
+            Some(Due::Ended { outcome, .. }) => {
+                return Err(Some(NextJob::Line { id: task.id, run, outcome }));
+            }
             Some(Due::Elsewhere) => {
                 self.elsewhere(&task.id, &run);
                 return Err(None);
             }
         };
-        Ok(Work { task, run, resumes, worst: None })
+        Ok(JobWork { task, run, resumes, worst: None })
     }
 
-    fn afford(&self, source: &mut Source, mut work: Work) -> Option<Next> {
+    fn afford(&self, source: &mut JobSource, mut work: JobWork) -> Option<NextJob> {
         if !self.funds.is_capped() {
-            return Some(Next::Work(Box::new(work)));
+            return Some(NextJob::Work(Box::new(work)));
         }
         let worst = self.template.worst_case(Template::bytes(&work.task));
         let affordable = if source.dry { Affordable::No } else { self.funds.reserve(&work.run, worst) };
         match affordable {
             Affordable::Yes => {
                 work.worst = Some(worst);
-                Some(Next::Work(Box::new(work)))
+                Some(NextJob::Work(Box::new(work)))
             }
             Affordable::Later => {
                 source.held = Some(work);
-                Some(Next::Wait)
+                Some(NextJob::Wait)
             }
             Affordable::No => {
                 // The rest is still looked through: results of ended tasks may be missing.
@@ -297,7 +299,7 @@ impl Shared {
     }
 
     /// Others may have come to an end with what they drove. How that ended is as good as if it had been driven here.
-    fn look_again(&self, report: &mut Report) {
+    fn look_again(&self, report: &mut BatchReport) {
         for run in self.skipped.lock().unwrap_or_else(PoisonError::into_inner).iter() {
             let journal = self.gadfly.journal();
             match journal.summary(run) {
@@ -320,14 +322,14 @@ impl Shared {
         self.done();
     }
 
-    async fn carry_out(&self, work: Work) {
+    async fn carry_out(&self, work: JobWork) {
         let before = work.resumes.unwrap_or_default();
         let result = self.drive(&work).await;
         let cost = result.as_ref().map_or(before, |driven| driven.summary.cost);
         let cost = Money(cost.0.saturating_sub(before.0));
         self.progress.add_cost(cost);
         self.funds.settle(&work.run, cost);
-        let Work { task, run, .. } = work;
+        let JobWork { task, run, .. } = work;
         match result {
             Ok(RunReport { ended: Ended::Outcome(outcome), summary, draft, log }) => {
                 if let Outcome::Waiting(Waiting::Quota { until_ms, .. }) = &outcome {
@@ -337,13 +339,13 @@ impl Shared {
                 let outcome = outcome.label();
                 self.count(&outcome);
                 let (rounds, calls) = (summary.rounds, summary.calls);
-                let finished = Finished { id: task.id, run, outcome, rounds, calls, draft };
-                let _ = self.tell.send(Told::Finished(finished, log)).await;
+                let finished = FinishedTask { id: task.id, run, outcome, rounds, calls, draft };
+                let _ = self.tell.send(BatchUpdate::Finished(finished, log)).await;
             }
             Ok(RunReport { ended: Ended::Interrupted, log, .. }) => {
                 self.report().interrupted += 1;
                 if let Some(log) = log {
-                    let _ = self.tell.send(Told::Log(log)).await;
+                    let _ = self.tell.send(BatchUpdate::Log(log)).await;
                 }
             }
             Err(
@@ -358,7 +360,7 @@ impl Shared {
         }
     }
 
-    async fn drive(&self, work: &Work) -> Result<RunReport, ResumeError> {
+    async fn drive(&self, work: &JobWork) -> Result<RunReport, ResumeError> {
         let (engine, writer, first, texts) = match work.resumes {
             None => self.begin(work)?,
             Some(_) => Box::pin(self.take_up(work)).await?,
@@ -369,14 +371,17 @@ impl Shared {
         Ok(driver.drive_and_tell(first, texts).await?)
     }
 
-    fn begin(&self, work: &Work) -> Result<(Engine, RunWriter, InputKind, Vec<Text>), ResumeError> {
+    fn begin(&self, work: &JobWork) -> Result<(Engine, RunWriter, InputKind, Vec<Text>), ResumeError> {
         let damaged = |message| ClaimError::Damaged { run: work.run.clone(), message };
         let (start, texts) = self.template.start(&work.task, work.worst).map_err(damaged)?;
         let writer = self.gadfly.journal().create(work.run.clone())?;
         Ok((Engine::new(Protocols::shipped()), writer, InputKind::Started(Box::new(start)), texts))
     }
 
-    async fn take_up(&self, work: &Work) -> Result<(Engine, RunWriter, InputKind, Vec<Text>), ResumeError> {
+    async fn take_up(
+        &self,
+        work: &JobWork,
+    ) -> Result<(Engine, RunWriter, InputKind, Vec<Text>), ResumeError> {
         let (gadfly, run) = (Arc::clone(&self.gadfly), work.run.clone());
         // Reading a run back is work for a thread that may wait.
         let rebuilt = tokio::task::spawn_blocking(move || gadfly.rebuild(&run)).await;
@@ -403,8 +408,8 @@ impl Shared {
             Ok(Ok((summary, draft))) => {
                 self.count(&outcome);
                 let (rounds, calls) = (summary.rounds, summary.calls);
-                let finished = Finished { id, run, outcome, rounds, calls, draft };
-                let _ = self.tell.send(Told::Finished(finished, None)).await;
+                let finished = FinishedTask { id, run, outcome, rounds, calls, draft };
+                let _ = self.tell.send(BatchUpdate::Finished(finished, None)).await;
             }
             Ok(Err(error)) => self.error(&id, &run, &error.to_string()),
             Err(error) => self.error(&id, &run, &error.to_string()),

@@ -22,7 +22,7 @@ const LOCK_PAUSE: Duration = Duration::from_millis(25);
 
 /// A finished task.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
-pub struct Finished {
+pub struct FinishedTask {
     pub id: String,
     pub run: RunId,
     pub outcome: String,
@@ -33,7 +33,7 @@ pub struct Finished {
 
 /// What is read back of a line.
 #[derive(Deserialize)]
-struct Line {
+struct ResultLine {
     id: String,
     run: RunId,
     outcome: String,
@@ -41,9 +41,9 @@ struct Line {
 
 /// The last line of each id.
 #[derive(Debug, Default)]
-pub struct Seen(HashMap<Digest, (RunId, Box<str>)>);
+pub struct SeenResults(HashMap<Digest, (RunId, Box<str>)>);
 
-impl Seen {
+impl SeenResults {
     pub fn run_of(&self, id: &str) -> Option<&RunId> {
         self.0.get(&Digest::of(id.as_bytes())).map(|(run, _)| run)
     }
@@ -63,7 +63,7 @@ pub struct Results {
 
 impl Results {
     /// Opens or makes the file, reads which results it has and cuts a torn last line.
-    pub fn open(path: &Path) -> Result<(Self, Seen), Problem> {
+    pub fn open(path: &Path) -> Result<(Self, SeenResults), Problem> {
         let wrong = |e: &io::Error| {
             Problem::error(format!("the results file {} cannot be used: {e}", path.display()))
                 .help("name another file with --out")
@@ -81,7 +81,7 @@ impl Results {
         Ok((results, seen?))
     }
 
-    fn read(&mut self) -> Result<Seen, Problem> {
+    fn read(&mut self) -> Result<SeenResults, Problem> {
         let shown = self.path.display().to_string();
         let wrong = |e: &io::Error| Problem::error(format!("the results file {shown} cannot be read: {e}"));
         let foreign = |line: usize| {
@@ -90,7 +90,7 @@ impl Results {
         };
         self.file.seek(SeekFrom::Start(0)).map_err(|e| wrong(&e))?;
         let mut reader = BufReader::new(&self.file);
-        let mut seen = Seen::default();
+        let mut seen = SeenResults::default();
         let (mut start, mut number, mut bytes) = (0_u64, 0_usize, Vec::new());
         let mut mend = None;
         loop {
@@ -102,7 +102,7 @@ impl Results {
                 break;
             }
             let whole = bytes.last() == Some(&b'\n');
-            match serde_json::from_slice::<Line>(&bytes) {
+            match serde_json::from_slice::<ResultLine>(&bytes) {
                 Ok(line) => {
                     seen.0.insert(Digest::of(line.id.as_bytes()), (line.run, line.outcome.into()));
                     if !whole {
@@ -187,7 +187,8 @@ mod tests {
 
     fn line(id: &str, outcome: &str) -> String {
         let run = RunId::derived(&Digest::of(id.as_bytes()));
-        let done = Finished { id: id.into(), run, outcome: outcome.into(), rounds: 1, calls: 2, draft: None };
+        let done =
+            FinishedTask { id: id.into(), run, outcome: outcome.into(), rounds: 1, calls: 2, draft: None };
         format!("{}\n", serde_json::to_string(&done).unwrap())
     }
 

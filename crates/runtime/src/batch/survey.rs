@@ -7,7 +7,7 @@ use gadfly_engine::Money;
 use gadfly_journal::{Journal, RunId, RunLookup};
 use gadfly_project::{Problem, tasks};
 
-use super::results::Seen;
+use super::results::SeenResults;
 use super::template::Template;
 
 /// Tasks looked up with one question.
@@ -28,7 +28,7 @@ pub enum Due {
 
 /// Counts over all tasks, and what is due for those whose run exists.
 #[derive(Debug, Default)]
-pub struct Survey {
+pub struct BatchSurvey {
     pub tasks: usize,
     /// Ended before, by outcome label.
     pub ended: HashMap<String, usize>,
@@ -49,25 +49,25 @@ pub struct Survey {
     pub(super) due: HashMap<RunId, Due>,
 }
 
-struct Asked {
+struct TaskRun {
     id: String,
     run: RunId,
     bytes: u64,
 }
 
-impl Survey {
+impl BatchSurvey {
     pub(super) fn take(
         file: &Path,
         template: &Template,
         journal: &Journal,
-        seen: &Seen,
+        seen: &SeenResults,
     ) -> Result<Self, Problem> {
         let mut survey = Self::default();
-        let mut chunk: Vec<Asked> = Vec::with_capacity(CHUNK);
+        let mut chunk: Vec<TaskRun> = Vec::with_capacity(CHUNK);
         for task in tasks::open(file)? {
             let task = task?;
             let bytes = Template::bytes(&task);
-            chunk.push(Asked { run: template.run_id(&task), id: task.id, bytes });
+            chunk.push(TaskRun { run: template.run_id(&task), id: task.id, bytes });
             if chunk.len() == CHUNK {
                 survey.add(&mut chunk, template, journal, seen)?;
             }
@@ -78,10 +78,10 @@ impl Survey {
 
     fn add(
         &mut self,
-        chunk: &mut Vec<Asked>,
+        chunk: &mut Vec<TaskRun>,
         template: &Template,
         journal: &Journal,
-        seen: &Seen,
+        seen: &SeenResults,
     ) -> Result<(), Problem> {
         let runs: Vec<RunId> = chunk.iter().map(|a| a.run.clone()).collect();
         let mut known = journal.known(&runs).map_err(|e| Problem::error(e.to_string()))?;
@@ -104,7 +104,7 @@ impl Survey {
         Ok(())
     }
 
-    fn judge(&mut self, known: RunLookup, asked: &Asked, seen: &Seen) -> Due {
+    fn judge(&mut self, known: RunLookup, asked: &TaskRun, seen: &SeenResults) -> Due {
         self.spent.0 = self.spent.0.saturating_add(known.cost.0);
         match known.outcome {
             Some(outcome) if known.ended => {
@@ -123,7 +123,7 @@ impl Survey {
         }
     }
 
-    fn note_change(&mut self, asked: Asked, seen: &Seen) {
+    fn note_change(&mut self, asked: TaskRun, seen: &SeenResults) {
         if seen.run_of(&asked.id).is_none_or(|run| *run == asked.run) {
             return;
         }

@@ -5,8 +5,8 @@ use gadfly_engine::machine::Engine;
 use gadfly_engine::protocol::Protocols;
 use gadfly_engine::{Digest, EffectKind, Input, Limits, Money, Plan, Stamp, Text};
 use gadfly_journal::RunId;
-use gadfly_project::tasks::Task;
-use gadfly_project::{Layer, Problem, title};
+use gadfly_project::tasks::BatchTask;
+use gadfly_project::{ConfigLayer, Problem, title};
 
 use super::BatchRequest;
 use crate::agent_set::AgentSet;
@@ -31,7 +31,7 @@ pub struct Template {
 impl Template {
     pub async fn new(gadfly: &Gadfly, request: &BatchRequest) -> Result<Self, Vec<Problem>> {
         let mut config = gadfly.config().clone();
-        for agent in config.agents.values_mut().filter(|a| a.concurrent.layer == Layer::BuiltIn) {
+        for agent in config.agents.values_mut().filter(|a| a.concurrent.layer == ConfigLayer::BuiltIn) {
             // Whoever asks for a hundred loops at once means a hundred calls, unless the agent says less.
             agent.concurrent.value = agent.concurrent.value.max(request.jobs as u64);
         }
@@ -91,7 +91,7 @@ impl Template {
     }
 
     /// The run of a task: the same task in the same batch has the same one.
-    pub fn run_id(&self, task: &Task) -> RunId {
+    pub fn run_id(&self, task: &BatchTask) -> RunId {
         let mut all = self.identity.clone();
         push(&mut all, task.id.as_bytes());
         push(&mut all, task.digest.as_bytes());
@@ -99,7 +99,7 @@ impl Template {
     }
 
     /// The bytes a task brings into every brief.
-    pub fn bytes(task: &Task) -> u64 {
+    pub fn bytes(task: &BatchTask) -> u64 {
         let rubric: usize = task.rubric.iter().map(String::len).sum();
         task.task.len().saturating_add(rubric) as u64
     }
@@ -114,7 +114,7 @@ impl Template {
 
     /// The first input of a task's run. `money` is what is held back for it, which then is its cap: so
     /// the loops together never spend more than the batch may.
-    pub fn start(&self, task: &Task, money: Option<Money>) -> Result<(Start, Vec<Text>), String> {
+    pub fn start(&self, task: &BatchTask, money: Option<Money>) -> Result<(Start, Vec<Text>), String> {
         let text = Text::new(task.task.as_str());
         let mut texts = vec![text.clone()];
         let mut settings = self.settings.clone();
@@ -152,7 +152,7 @@ impl Template {
     }
 
     /// The first brief of a task, as it would be sent.
-    pub fn first_brief(&self, task: &Task) -> Option<String> {
+    pub fn first_brief(&self, task: &BatchTask) -> Option<String> {
         let (start, texts) = self.start(task, None).ok()?;
         let mut engine = Engine::new(Protocols::shipped());
         let input = Input { at: Stamp::default(), what: InputKind::Started(Box::new(start)), texts };

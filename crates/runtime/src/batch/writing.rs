@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use tokio::sync::mpsc;
 
-use super::results::{Finished, Results};
+use super::results::{FinishedTask, Results};
 use super::{News, Reporter};
 use crate::log_file::LogToWrite;
 
@@ -13,8 +13,8 @@ use crate::log_file::LogToWrite;
 const WRITE: usize = 256 * 1024;
 
 /// What goes to the results file and the surface.
-pub enum Told {
-    Finished(Finished, Option<LogToWrite>),
+pub enum BatchUpdate {
+    Finished(FinishedTask, Option<LogToWrite>),
     /// The log of a run without a result yet.
     Log(LogToWrite),
     Note(String),
@@ -23,20 +23,20 @@ pub enum Told {
 /// Takes what is ready and writes it in one call, each line whole. Returns why it had to give up.
 pub fn write_results(
     mut results: Results,
-    mut told: mpsc::Receiver<Told>,
+    mut told: mpsc::Receiver<BatchUpdate>,
     mut reporter: Reporter,
     broken: &AtomicBool,
 ) -> Option<String> {
     let mut fault: Option<String> = None;
     let mut lines = String::new();
-    let mut batch: Vec<(Finished, Range<usize>)> = Vec::new();
+    let mut batch: Vec<(FinishedTask, Range<usize>)> = Vec::new();
     while let Some(first) = told.blocking_recv() {
         let mut next = Some(first);
         while let Some(message) = next.take() {
             match message {
-                Told::Note(text) => reporter(News::Note(&text)),
-                Told::Log(log) => log.write(),
-                Told::Finished(finished, log) => {
+                BatchUpdate::Note(text) => reporter(News::Note(&text)),
+                BatchUpdate::Log(log) => log.write(),
+                BatchUpdate::Finished(finished, log) => {
                     // First, so that a run with a result has its log.
                     if let Some(log) = log {
                         log.write();

@@ -10,12 +10,12 @@ use std::io::Write;
 use std::net::{TcpListener, TcpStream, UdpSocket};
 use std::process::ExitCode;
 
-use gadfly_agents::launcher::{Command, Exit, Finished, Input, Launcher};
+use gadfly_agents::launcher::{Command, Exit, Finished, Launcher, StdinSource};
 use gadfly_runtime::os::{ProcessLauncher, supervise};
 use tokio::io::AsyncWriteExt;
 use tokio_util::sync::CancellationToken;
 
-type Failure = Box<dyn std::error::Error>;
+type ProbeFailure = Box<dyn std::error::Error>;
 
 fn main() -> ExitCode {
     supervise();
@@ -28,7 +28,7 @@ fn main() -> ExitCode {
     }
 }
 
-fn run(args: &[String]) -> Result<ExitCode, Failure> {
+fn run(args: &[String]) -> Result<ExitCode, ProbeFailure> {
     let words: Vec<&str> = args.iter().map(String::as_str).collect();
     let (talking, words) = match words.as_slice() {
         ["--connect", port] => {
@@ -83,13 +83,13 @@ fn abstract_socket(_: &str) -> std::io::Result<()> {
     Err(std::io::ErrorKind::Unsupported.into())
 }
 
-async fn launch(command: Command, talking: bool) -> Result<Finished, Failure> {
+async fn launch(command: Command, talking: bool) -> Result<Finished, ProbeFailure> {
     let launcher = ProcessLauncher::this_program()?;
     let cancel = CancellationToken::new();
     if !talking {
         return Ok(launcher.launch(command, cancel).await?);
     }
-    let mut talk = launcher.talk(command, Input::Open, cancel).await?;
+    let mut talk = launcher.talk(command, StdinSource::Open, cancel).await?;
     if let Some(input) = &mut talk.input {
         while input.write_all(&[b'x'; 4096]).await.is_ok() {}
     }

@@ -23,14 +23,14 @@ const MOST: usize = 5_000;
 
 /// One place of a program's settings.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
-pub struct Setting {
+pub struct ProgramSetting {
     pub path: PathBuf,
     /// Only the parts that say what is started and what is allowed: the rest of the file is the program's diary.
     pub servers_only: bool,
 }
 
 #[derive(Clone, PartialEq, Debug)]
-enum Entry {
+enum SettingEntry {
     /// Its content, if it was not too much, and its mode.
     File(Option<Vec<u8>>, u64, u32),
     Link(PathBuf),
@@ -39,21 +39,21 @@ enum Entry {
 }
 
 /// What was there, by path; nothing if there was nothing.
-type Seen = BTreeMap<PathBuf, Entry>;
+type SettingsSnapshot = BTreeMap<PathBuf, SettingEntry>;
 
 /// How many calls look at a setting just now, and what the first of them saw.
-type Looks = HashMap<Setting, (usize, Arc<Seen>)>;
+type Looks = HashMap<ProgramSetting, (usize, Arc<SettingsSnapshot>)>;
 
 static LOOKS: LazyLock<Mutex<Looks>> = LazyLock::new(Mutex::default);
 
 /// The settings as they were before a call.
-pub struct Settings {
-    seen: Vec<(Setting, Arc<Seen>)>,
+pub struct ProgramSettings {
+    seen: Vec<(ProgramSetting, Arc<SettingsSnapshot>)>,
 }
 
-impl Settings {
+impl ProgramSettings {
     /// Waits for the disk.
-    pub fn before(settings: &[Setting]) -> Self {
+    pub fn before(settings: &[ProgramSetting]) -> Self {
         let mut looks = LOOKS.lock().unwrap_or_else(PoisonError::into_inner);
         let seen = settings.iter().map(|setting| {
             let look = looks.entry(setting.clone()).or_insert_with(|| (0, Arc::new(look(&setting.path))));
@@ -83,7 +83,7 @@ impl Settings {
     }
 }
 
-impl Drop for Settings {
+impl Drop for ProgramSettings {
     fn drop(&mut self) {
         let mut looks = LOOKS.lock().unwrap_or_else(PoisonError::into_inner);
         for (setting, _) in &self.seen {
@@ -97,26 +97,26 @@ impl Drop for Settings {
     }
 }
 
-fn look(path: &Path) -> Seen {
-    let (mut seen, mut left, mut room) = (Seen::new(), vec![path.to_owned()], ALL);
+fn look(path: &Path) -> SettingsSnapshot {
+    let (mut seen, mut left, mut room) = (SettingsSnapshot::new(), vec![path.to_owned()], ALL);
     while let Some(path) = left.pop() {
         if seen.len() >= MOST {
             break;
         }
         let Ok(meta) = fs::symlink_metadata(&path) else { continue };
         let entry = if meta.is_symlink() {
-            fs::read_link(&path).map_or(Entry::Other, Entry::Link)
+            fs::read_link(&path).map_or(SettingEntry::Other, SettingEntry::Link)
         } else if meta.is_dir() {
             let below = fs::read_dir(&path).into_iter().flatten().flatten();
             left.extend(below.map(|entry| entry.path()));
-            Entry::Folder
+            SettingEntry::Folder
         } else if meta.is_file() {
             let fits = meta.len() <= LARGEST.min(room);
             let bytes = if fits { read(&path) } else { None };
             room = room.saturating_sub(if fits { meta.len() } else { 0 });
-            Entry::File(bytes, meta.len(), meta.permissions().mode())
+            SettingEntry::File(bytes, meta.len(), meta.permissions().mode())
         } else {
-            Entry::Other
+            SettingEntry::Other
         };
         seen.insert(path, entry);
     }
@@ -132,11 +132,12 @@ fn read(path: &Path) -> Option<Vec<u8>> {
     Some(bytes)
 }
 
-fn put_all_back(before: &Seen, now: &Seen, aside: &Path, changed: &mut Vec<String>) {
+fn put_all_back(before: &SettingsSnapshot, now: &SettingsSnapshot, aside: &Path, changed: &mut Vec<String>) {
     // From the inside out, so that a folder is empty when its turn comes.
     for (path, entry) in now.iter().rev().filter(|(path, entry)| before.get(*path) != Some(*entry)) {
         keep(path, entry, aside);
-        let same_folder = matches!((entry, before.get(path)), (Entry::Folder, Some(Entry::Folder)));
+        let same_folder =
+            matches!((entry, before.get(path)), (SettingEntry::Folder, Some(SettingEntry::Folder)));
         if !same_folder {
             remove_tree(path);
         }
@@ -153,12 +154,14 @@ fn put_all_back(before: &Seen, now: &Seen, aside: &Path, changed: &mut Vec<Strin
     }
 }
 
-fn restore(path: &Path, entry: &Entry) -> io::Result<()> {
+fn restore(path: &Path, entry: &SettingEntry) -> io::Result<()> {
     match entry {
-        Entry::File(Some(bytes), _, mode) => write(path, bytes, *mode),
-        Entry::Link(to) => symlink(to, path),
-        Entry::Folder => fs::create_dir_all(path),
-        Entry::File(None, ..) | Entry::Other => Err(io::Error::other("it was too large to be remembered")),
+        SettingEntry::File(Some(bytes), _, mode) => write(path, bytes, *mode),
+        SettingEntry::Link(to) => symlink(to, path),
+        SettingEntry::Folder => fs::create_dir_all(path),
+        SettingEntry::File(None, ..) | SettingEntry::Other => {
+            Err(io::Error::other("it was too large to be remembered"))
+        }
     }
 }
 
@@ -174,8 +177,8 @@ fn write(path: &Path, bytes: &[u8], mode: u32) -> io::Result<()> {
 }
 
 /// What is about to be replaced, as far as it is a file that fits.
-fn keep(path: &Path, entry: &Entry, aside: &Path) {
-    if let Entry::File(Some(bytes), ..) = entry {
+fn keep(path: &Path, entry: &SettingEntry, aside: &Path) {
+    if let SettingEntry::File(Some(bytes), ..) = entry {
         let name = path.to_string_lossy().trim_start_matches('/').replace('/', "%");
         let _ = write(&aside.join(name), bytes, 0o600);
     }
@@ -191,9 +194,14 @@ const SERVERS: [&str; 6] = [
     "hooks",
 ];
 
-fn put_servers_back(path: &Path, before: &Seen, now: &Seen, aside: &Path) -> Option<String> {
-    let object = |seen: &Seen| match seen.get(path) {
-        Some(Entry::File(Some(bytes), ..)) => serde_json::from_slice::<Map<String, Value>>(bytes).ok(),
+fn put_servers_back(
+    path: &Path,
+    before: &SettingsSnapshot,
+    now: &SettingsSnapshot,
+    aside: &Path,
+) -> Option<String> {
+    let object = |seen: &SettingsSnapshot| match seen.get(path) {
+        Some(SettingEntry::File(Some(bytes), ..)) => serde_json::from_slice::<Map<String, Value>>(bytes).ok(),
         _ => None,
     };
     let (old, Some(mut new)) = (object(before).unwrap_or_default(), object(now)) else { return None };
@@ -208,7 +216,7 @@ fn put_servers_back(path: &Path, before: &Seen, now: &Seen, aside: &Path) -> Opt
     }
     let entry = now.get(path).filter(|_| changed)?;
     keep(path, entry, aside);
-    let Entry::File(_, _, mode) = entry else { return None };
+    let SettingEntry::File(_, _, mode) = entry else { return None };
     let bytes = serde_json::to_vec_pretty(&new).ok()?;
     let done = match write(path, &bytes, *mode) {
         Ok(()) => "put back".to_owned(),
@@ -244,8 +252,8 @@ fn restored(old: &Map<String, Value>, new: &mut Map<String, Value>) -> bool {
 mod tests {
     use super::*;
 
-    fn whole(path: &Path) -> Setting {
-        Setting { path: path.to_owned(), servers_only: false }
+    fn whole(path: &Path) -> ProgramSetting {
+        ProgramSetting { path: path.to_owned(), servers_only: false }
     }
 
     #[test]
@@ -258,8 +266,8 @@ mod tests {
         }
         symlink("settings.json", at("CLAUDE.md")).unwrap();
         let names = ["settings.json", "settings.local.json", "commands", "CLAUDE.md", "hooks"];
-        let settings: Vec<Setting> = names.iter().map(|name| whole(&at(name))).collect();
-        let before = Settings::before(&settings);
+        let settings: Vec<ProgramSetting> = names.iter().map(|name| whole(&at(name))).collect();
+        let before = ProgramSettings::before(&settings);
         assert_eq!(before.put_back(&at("aside")), [""; 0]);
         fs::write(at("settings.json"), "{\"hooks\": 1}").unwrap();
         fs::write(at("settings.local.json"), "{}").unwrap();
@@ -291,9 +299,9 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let file = dir.path().join("settings.json");
         fs::write(&file, "mine").unwrap();
-        let first = Settings::before(&[whole(&file)]);
+        let first = ProgramSettings::before(&[whole(&file)]);
         fs::write(&file, "planted").unwrap();
-        let second = Settings::before(&[whole(&file)]);
+        let second = ProgramSettings::before(&[whole(&file)]);
         assert_eq!(first.put_back(&dir.path().join("aside")).len(), 1);
         drop(first);
         assert_eq!(second.put_back(&dir.path().join("aside")), [""; 0]);
@@ -301,7 +309,7 @@ mod tests {
         assert_eq!(fs::read_to_string(&file).unwrap(), "mine");
         // Whoever comes when all are gone looks anew.
         fs::write(&file, "mine, later").unwrap();
-        let third = Settings::before(&[whole(&file)]);
+        let third = ProgramSettings::before(&[whole(&file)]);
         assert_eq!(third.put_back(&dir.path().join("aside")), [""; 0]);
     }
 
@@ -314,7 +322,7 @@ mod tests {
             r#"{"starts": 1, "mcpServers": {"a": {}}, "projects": {"/p": {"allowedTools": []}}}"#,
         )
         .unwrap();
-        let before = Settings::before(&[Setting { path: file.clone(), servers_only: true }]);
+        let before = ProgramSettings::before(&[ProgramSetting { path: file.clone(), servers_only: true }]);
         fs::write(
             &file,
             r#"{"starts": 2, "mcpServers": {"a": {}}, "projects": {"/p": {}, "/new": {"x": 1}}}"#,

@@ -16,12 +16,12 @@ use crate::workspace::FolderState;
 const MOST_NEW: usize = 10_000;
 
 pub struct Watched {
-    outline: Outline,
+    outline: ModesAndSizes,
     state: FolderState,
 }
 
 /// Mode and size of every entry; the size of a folder says nothing.
-type Outline = BTreeMap<Vec<u8>, (u32, u64)>;
+type ModesAndSizes = BTreeMap<Vec<u8>, (u32, u64)>;
 
 impl Watched {
     /// Reads the whole folder. Waits for the disk.
@@ -47,8 +47,8 @@ impl Watched {
     }
 }
 
-fn outline(folder: &Path, most: usize) -> io::Result<Outline> {
-    let mut entries = Outline::new();
+fn outline(folder: &Path, most: usize) -> io::Result<ModesAndSizes> {
+    let mut entries = ModesAndSizes::new();
     let mut waiting = vec![folder.to_owned()];
     while let Some(dir) = waiting.pop() {
         let listed = match fs::read_dir(&dir) {

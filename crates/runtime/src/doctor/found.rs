@@ -1,11 +1,11 @@
 //! From what was found to agents a `gadfly.toml` could have. It proposes; `init` writes.
 
 use gadfly_agents::{Vendor, Wire};
-use gadfly_project::Kind;
-use gadfly_project::starter::Found;
+use gadfly_project::AgentKind;
+use gadfly_project::starter::FoundAgent;
 
 use super::programs::PROGRAMS;
-use super::{Diagnosis, Program, ServerFact};
+use super::{Diagnosis, InstalledProgram, ServerFact};
 
 /// A model to begin with, per vendor that has one worth proposing.
 const FIRST_MODELS: [(&str, &str); 5] = [
@@ -41,20 +41,20 @@ critic = \"me\"
 
 /// The agents that could be used right away: programs first, because they can also work on files; then local
 /// servers, then vendors whose key is set, and last what may need a person to sign in before.
-pub fn proposal(diagnosis: &Diagnosis) -> Vec<Found> {
+pub fn proposal(diagnosis: &Diagnosis) -> Vec<FoundAgent> {
     let can_start = diagnosis.system.no_process_agents.is_none();
-    let usable = |p: &&Program| can_start && p.path.is_some() && p.trouble.is_none();
+    let usable = |p: &&InstalledProgram| can_start && p.path.is_some() && p.trouble.is_none();
     let programs = || diagnosis.programs.iter().filter(usable).filter_map(of_program);
     let (ready, unsure): (Vec<_>, Vec<_>) = programs().partition(|(_, ready)| *ready);
     let local = diagnosis.servers.iter().flat_map(of_server);
     let keyed = diagnosis.keys.iter().filter(|k| k.set).filter_map(|key| {
         let vendor = Vendor::by_name(key.vendor)?;
         let kind = match vendor.wire {
-            Wire::OpenAi => Kind::OpenAi,
-            Wire::Anthropic => Kind::Anthropic,
+            Wire::OpenAi => AgentKind::OpenAi,
+            Wire::Anthropic => AgentKind::Anthropic,
         };
         let is_default = kind.name() == vendor.name;
-        Some(Found {
+        Some(FoundAgent {
             name: vendor.name.to_owned(),
             kind,
             vendor: vendor.name.to_owned(),
@@ -66,13 +66,13 @@ pub fn proposal(diagnosis: &Diagnosis) -> Vec<Found> {
             why: format!("{} is set", key.variable),
         })
     });
-    let found = |(found, _): (Found, bool)| found;
+    let found = |(found, _): (FoundAgent, bool)| found;
     let ready = ready.into_iter().map(found);
     ready.chain(local).chain(keyed).chain(unsure.into_iter().map(found)).collect()
 }
 
 /// A program as an agent, and whether it can be expected to answer.
-fn of_program(program: &Program) -> Option<(Found, bool)> {
+fn of_program(program: &InstalledProgram) -> Option<(FoundAgent, bool)> {
     let known = PROGRAMS.iter().find(|known| known.name == program.name)?;
     let agent = known.agent.as_ref()?;
     let version = program.version.as_deref().map(|v| format!(" ({v})")).unwrap_or_default();
@@ -80,7 +80,7 @@ fn of_program(program: &Program) -> Option<(Found, bool)> {
     if program.signed_in == Some(false) {
         why.push_str("; start it once to sign in");
     }
-    let found = Found {
+    let found = FoundAgent {
         name: agent.name.to_owned(),
         kind: agent.kind,
         vendor: agent.vendor.to_owned(),
@@ -96,15 +96,15 @@ fn of_program(program: &Program) -> Option<(Found, bool)> {
 }
 
 /// One agent per server; a second of another model, should it be the only server.
-fn of_server(server: &ServerFact) -> impl Iterator<Item = Found> {
+fn of_server(server: &ServerFact) -> impl Iterator<Item = FoundAgent> {
     let writes = |m: &&String| !m.to_lowercase().contains("embed");
     let models: Vec<Option<&String>> = match server.models.iter().filter(writes).take(2).collect::<Vec<_>>() {
         found if found.is_empty() => vec![None],
         found => found.into_iter().map(Some).collect(),
     };
-    models.into_iter().enumerate().map(|(n, model)| Found {
+    models.into_iter().enumerate().map(|(n, model)| FoundAgent {
         name: if n == 0 { server.vendor.to_owned() } else { format!("{}-other", server.vendor) },
-        kind: Kind::OpenAi,
+        kind: AgentKind::OpenAi,
         vendor: server.vendor.to_owned(),
         base_url: Some(server.base_url.clone()),
         model: model.cloned(),
@@ -118,9 +118,9 @@ fn of_server(server: &ServerFact) -> impl Iterator<Item = Found> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::doctor::{KeyFact, Store, System, Work};
+    use crate::doctor::{KeyFact, StoreInfo, SystemInfo, WorkFolders};
     use gadfly_project::config::parse;
-    use gadfly_project::{Config, Layer, Source};
+    use gadfly_project::{Config, ConfigLayer, Source};
 
     fn diagnosis(servers: &[(&'static str, &str, &[&str])], keys: &[&'static str]) -> Diagnosis {
         let fact = |(vendor, url, models): &(&'static str, &str, &[&str])| ServerFact {
@@ -133,7 +133,7 @@ mod tests {
             KeyFact { variable: name, vendor, set: true }
         };
         Diagnosis {
-            system: System {
+            system: SystemInfo {
                 os: "linux",
                 arch: "x",
                 no_process_agents: None,
@@ -143,8 +143,15 @@ mod tests {
             },
             root: ".".into(),
             configs: vec![],
-            store: Store { path: ".".into(), exists: false, format: 1, bytes: 0, runs: None, problem: None },
-            work: Work { path: ".".into(), runs: 0, ownerless: vec![], seen_above: vec![] },
+            store: StoreInfo {
+                path: ".".into(),
+                exists: false,
+                format: 1,
+                bytes: 0,
+                runs: None,
+                problem: None,
+            },
+            work: WorkFolders { path: ".".into(), runs: 0, ownerless: vec![], seen_above: vec![] },
             leftovers: vec![],
             programs: vec![],
             keys: keys.iter().map(key).collect(),
@@ -154,8 +161,8 @@ mod tests {
         }
     }
 
-    fn program(name: &'static str, signed_in: Option<bool>) -> Program {
-        Program {
+    fn program(name: &'static str, signed_in: Option<bool>) -> InstalledProgram {
+        InstalledProgram {
             name,
             is: "",
             path: Some(format!("/usr/bin/{name}").into()),
@@ -172,7 +179,11 @@ mod tests {
         here.programs = vec![
             program("claude", Some(false)),
             program("codex", Some(true)),
-            Program { version: None, trouble: Some("hangs".into()), ..program("gemini", Some(true)) },
+            InstalledProgram {
+                version: None,
+                trouble: Some("hangs".into()),
+                ..program("gemini", Some(true))
+            },
             program("llm", None),
         ];
         let names: Vec<String> = proposal(&here).into_iter().map(|f| f.name).collect();
@@ -195,7 +206,7 @@ mod tests {
     }
 
     fn read(text: &str) -> Config {
-        let (partial, problems) = parse(&Source::new(Layer::Project, "gadfly.toml", ".", text));
+        let (partial, problems) = parse(&Source::new(ConfigLayer::Project, "gadfly.toml", ".", text));
         let (config, more) = Config::from_layers([partial]);
         let errors: Vec<_> = problems.iter().chain(&more).filter(|p| p.is_error()).collect();
         assert!(errors.is_empty(), "{errors:?}\n{text}");
@@ -228,7 +239,7 @@ mod tests {
     fn with_nothing_found_you_are_the_critic() {
         assert!(proposal(&diagnosis(&[], &[])).is_empty());
         let config = read(NOTHING_FOUND);
-        assert_eq!(config.agents["me"].kind.value, Kind::Person);
+        assert_eq!(config.agents["me"].kind.value, AgentKind::Person);
         assert_eq!(config.defaults.critic.unwrap().value, "me");
     }
 }

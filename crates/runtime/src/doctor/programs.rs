@@ -7,7 +7,7 @@ use std::time::Duration;
 use futures_util::future::join_all;
 use gadfly_agents::is_usual;
 use gadfly_agents::launcher::{Command, Exit, Launcher, Most};
-use gadfly_project::Kind;
+use gadfly_project::AgentKind;
 use serde::Serialize;
 use tokio_util::sync::CancellationToken;
 
@@ -22,7 +22,7 @@ const VERSION_OUTPUT: usize = 4096;
 const VERSION_SHOWN: usize = 60;
 
 /// A program worth knowing about.
-pub(super) struct Known {
+pub(super) struct KnownProgram {
     pub name: &'static str,
     /// What it is, for people.
     pub is: &'static str,
@@ -32,7 +32,7 @@ pub(super) struct Known {
 /// How a program is an agent.
 pub(super) struct AsAgent {
     pub name: &'static str,
-    pub kind: Kind,
+    pub kind: AgentKind,
     /// What the kind does not know by itself.
     pub command: &'static [&'static str],
     /// Whose models it uses unless it is set up otherwise; empty if that is open.
@@ -47,7 +47,7 @@ pub(super) struct AsAgent {
 
 const CLAUDE: AsAgent = AsAgent {
     name: "claude-code",
-    kind: Kind::ClaudeCode,
+    kind: AgentKind::ClaudeCode,
     command: &[],
     vendor: "anthropic",
     signed_in: Some(".claude/.credentials.json"),
@@ -57,7 +57,7 @@ const CLAUDE: AsAgent = AsAgent {
 
 const CODEX: AsAgent = AsAgent {
     name: "codex",
-    kind: Kind::Codex,
+    kind: AgentKind::Codex,
     command: &[],
     vendor: "openai",
     signed_in: Some(".codex/auth.json"),
@@ -65,15 +65,15 @@ const CODEX: AsAgent = AsAgent {
     keys: &["CODEX_API_KEY"],
 };
 
-pub(super) const PROGRAMS: [Known; 9] = [
-    Known { name: "claude", is: "Claude Code", agent: Some(CLAUDE) },
-    Known { name: "codex", is: "Codex", agent: Some(CODEX) },
-    Known {
+pub(super) const PROGRAMS: [KnownProgram; 9] = [
+    KnownProgram { name: "claude", is: "Claude Code", agent: Some(CLAUDE) },
+    KnownProgram { name: "codex", is: "Codex", agent: Some(CODEX) },
+    KnownProgram {
         name: "gemini",
         is: "Gemini CLI",
         agent: Some(AsAgent {
             name: "gemini",
-            kind: Kind::Gemini,
+            kind: AgentKind::Gemini,
             command: &[],
             vendor: "google",
             signed_in: Some(".gemini/oauth_creds.json"),
@@ -81,12 +81,12 @@ pub(super) const PROGRAMS: [Known; 9] = [
             keys: &["GEMINI_API_KEY"],
         }),
     },
-    Known {
+    KnownProgram {
         name: "opencode",
         is: "OpenCode",
         agent: Some(AsAgent {
             name: "opencode",
-            kind: Kind::OpenCode,
+            kind: AgentKind::OpenCode,
             command: &[],
             vendor: "",
             signed_in: Some(".local/share/opencode/auth.json"),
@@ -94,29 +94,29 @@ pub(super) const PROGRAMS: [Known; 9] = [
             keys: &["ANTHROPIC_API_KEY", "OPENAI_API_KEY", "GEMINI_API_KEY", "OPENROUTER_API_KEY"],
         }),
     },
-    Known {
+    KnownProgram {
         name: "claude-agent-acp",
         is: "Claude Code over ACP",
         agent: Some(AsAgent {
             name: "claude-acp",
-            kind: Kind::Acp,
+            kind: AgentKind::Acp,
             command: &["claude-agent-acp"],
             ..CLAUDE
         }),
     },
-    Known {
+    KnownProgram {
         name: "codex-acp",
         is: "Codex over ACP",
-        agent: Some(AsAgent { name: "codex-acp", kind: Kind::Acp, command: &["codex-acp"], ..CODEX }),
+        agent: Some(AsAgent { name: "codex-acp", kind: AgentKind::Acp, command: &["codex-acp"], ..CODEX }),
     },
-    Known { name: "ollama", is: "a model server; start it with `ollama serve`", agent: None },
-    Known { name: "llama-server", is: "a model server; start it with a model", agent: None },
-    Known {
+    KnownProgram { name: "ollama", is: "a model server; start it with `ollama serve`", agent: None },
+    KnownProgram { name: "llama-server", is: "a model server; start it with a model", agent: None },
+    KnownProgram {
         name: "llm",
         is: "llm, with the model it is set up for",
         agent: Some(AsAgent {
             name: "llm",
-            kind: Kind::Command,
+            kind: AgentKind::Command,
             command: &["llm"],
             vendor: "",
             signed_in: None,
@@ -128,7 +128,7 @@ pub(super) const PROGRAMS: [Known; 9] = [
 
 /// A program as it was found.
 #[derive(Clone, Debug, Serialize)]
-pub struct Program {
+pub struct InstalledProgram {
     pub name: &'static str,
     pub is: &'static str,
     pub path: Option<PathBuf>,
@@ -143,14 +143,14 @@ pub struct Program {
 }
 
 /// All of them, each asked for its version.
-pub(super) async fn look(env: &Env) -> Vec<Program> {
+pub(super) async fn look(env: &Env) -> Vec<InstalledProgram> {
     let launcher = ProcessLauncher::this_program().ok().map(|l| l.working_in("/"));
     join_all(PROGRAMS.iter().map(|known| found(known, env, launcher.as_ref()))).await
 }
 
-async fn found(known: &Known, env: &Env, launcher: Option<&ProcessLauncher>) -> Program {
+async fn found(known: &KnownProgram, env: &Env, launcher: Option<&ProcessLauncher>) -> InstalledProgram {
     let path = on_path(known.name, env);
-    let mut program = Program {
+    let mut program = InstalledProgram {
         name: known.name,
         is: known.is,
         version: None,

@@ -3,9 +3,10 @@
 
 use std::path::Path;
 
-use gadfly_project::config::{RubricSetting, Task, criteria};
+use gadfly_project::config::{RubricSetting, TaskSource, criteria};
 use gadfly_project::{
-    AgentConfig, Config, LoopConfig, Overrides, Problem, Protocol, SourceSpan, deduction_table, file, rubric,
+    AgentConfig, Config, LoopConfig, LoopProtocol, Overrides, Problem, SourceSpan, deduction_table, file,
+    rubric,
 };
 
 use crate::agents::startable::unstartable_agent;
@@ -44,12 +45,12 @@ fn of_loop(looped: &LoopConfig) -> Vec<Problem> {
     let mut problems = Vec::new();
     if let Some(setting) = &looped.options.rubric {
         problems.extend(match (looped.options.protocol.value, &setting.value) {
-            (Protocol::Score, RubricSetting::File(path)) => {
+            (LoopProtocol::Score, RubricSetting::File(path)) => {
                 let found = deduction_table::read(path, None).map_or_else(|e| e, |reading| reading.warnings);
                 let placed = |p: Problem| if p.at.is_some() { p } else { p.at(setting.place.as_ref()) };
                 found.into_iter().map(placed).collect()
             }
-            (Protocol::Score, RubricSetting::Items(_)) => Vec::new(),
+            (LoopProtocol::Score, RubricSetting::Items(_)) => Vec::new(),
             _ => rubric::for_loop(Some(setting), Vec::new()).1,
         });
     }
@@ -60,7 +61,7 @@ fn of_loop(looped: &LoopConfig) -> Vec<Problem> {
         }
     };
     if let Some(task) = &looped.task
-        && let Task::File(path) = &task.value
+        && let TaskSource::File(path) = &task.value
     {
         readable("task", path, task.place.as_ref());
     }

@@ -11,7 +11,7 @@ use gadfly_agents::agent::Progress;
 use gadfly_agents::{Agent, Call, Spoken};
 use gadfly_engine::isolation::NOT_HELD;
 use gadfly_engine::{Answer, EffectId, Money, NodePath, Observation, Reply, Role, Speaker, StopReason, Text};
-use gadfly_project::{Config, Kind, Problem, Sourced};
+use gadfly_project::{AgentKind, Config, Problem, Sourced};
 use serde::Serialize;
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
@@ -38,7 +38,7 @@ const SCHEMA: &str = r#"{"type":"object","properties":{"verdict":{"type":"string
 #[derive(Clone, Debug, Serialize)]
 pub struct Tried {
     pub agent: String,
-    pub ended: Ended,
+    pub ended: TrialResult,
     pub took_ms: u64,
     pub tokens: u64,
     /// In dollars; none if nobody knows the price.
@@ -54,7 +54,7 @@ pub struct Tried {
 
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
 #[serde(rename_all = "snake_case", tag = "is", content = "because")]
-pub enum Ended {
+pub enum TrialResult {
     Answered,
     /// With what to do about it.
     Failed(String),
@@ -63,10 +63,10 @@ pub enum Ended {
 
 impl Tried {
     pub fn not_tried(agent: &str, why: &str) -> Self {
-        Self::new(agent, Ended::NotTried(why.to_owned()))
+        Self::new(agent, TrialResult::NotTried(why.to_owned()))
     }
 
-    fn new(agent: &str, ended: Ended) -> Self {
+    fn new(agent: &str, ended: TrialResult) -> Self {
         Self {
             agent: agent.to_owned(),
             ended,
@@ -85,21 +85,23 @@ impl Tried {
 pub async fn try_agent(setup: &Setup, name: &str) -> Tried {
     let resolver = setup.resolver();
     let mut config = resolver.config.clone();
-    if config.agents.get(name).is_some_and(|agent| agent.kind.value == Kind::Person) {
-        return Tried::new(name, Ended::NotTried("a person is asked by runs only".to_owned()));
+    if config.agents.get(name).is_some_and(|agent| agent.kind.value == AgentKind::Person) {
+        return Tried::new(name, TrialResult::NotTried("a person is asked by runs only".to_owned()));
     }
     bound(&mut config, name);
     let agent_set = AgentResolver { config: &config, ..resolver }.resolve(&[name], false).await;
     let member = match &agent_set {
         Ok(agent_set) => agent_set.get(name).and_then(|member| Some((member, member.agent.clone()?))),
-        Err(problems) => return Tried::new(name, Ended::Failed(said(problems))),
+        Err(problems) => return Tried::new(name, TrialResult::Failed(said(problems))),
     };
     let Some((member, agent)) = member else {
-        return Tried::new(name, Ended::NotTried("nobody could be called".to_owned()));
+        return Tried::new(name, TrialResult::NotTried("nobody could be called".to_owned()));
     };
-    let folder = match Folder::new() {
+    let folder = match TrialFolder::new() {
         Ok(folder) => folder,
-        Err(e) => return Tried::new(name, Ended::NotTried(format!("no temporary folder can be made: {e}"))),
+        Err(e) => {
+            return Tried::new(name, TrialResult::NotTried(format!("no temporary folder can be made: {e}")));
+        }
     };
     call(name, member, agent, &folder.0).await
 }
@@ -149,7 +151,7 @@ async fn call(name: &str, member: &AgentHandle, agent: Arc<dyn Agent>, folder: &
         progress: Progress::none(),
         incoming,
     };
-    let mut tried = Tried::new(name, Ended::Failed("it ended without a word".to_owned()));
+    let mut tried = Tried::new(name, TrialResult::Failed("it ended without a word".to_owned()));
     let listen = async {
         while let Some(came) = heard.recv().await {
             match *came {
@@ -193,25 +195,25 @@ fn replied(tried: &mut Tried, member: &AgentHandle, reply: Reply, texts: &[Text]
                 .is_ok_and(|said| said.get("verdict").is_some_and(|verdict| verdict == "ok"));
             match stop {
                 _ if !violations.is_empty() => {
-                    Ended::Failed(format!("as a critic it changed files: {}", violations.join(", ")))
+                    TrialResult::Failed(format!("as a critic it changed files: {}", violations.join(", ")))
                 }
-                StopReason::Refusal => Ended::Failed("it declined to answer".to_owned()),
-                _ => Ended::Answered,
+                StopReason::Refusal => TrialResult::Failed("it declined to answer".to_owned()),
+                _ => TrialResult::Answered,
             }
         }
         Reply::Failed(failure) => {
             spent(failure.usage);
-            Ended::Failed(failure.to_string())
+            TrialResult::Failed(failure.to_string())
         }
-        Reply::DeniedQuota { message, .. } => Ended::Failed(format!("no quota: {message}")),
-        _ => Ended::Failed("the call was cut off".to_owned()),
+        Reply::DeniedQuota { message, .. } => TrialResult::Failed(format!("no quota: {message}")),
+        _ => TrialResult::Failed("the call was cut off".to_owned()),
     };
 }
 
 /// A folder of this trial's own, gone with it.
-struct Folder(PathBuf);
+struct TrialFolder(PathBuf);
 
-impl Folder {
+impl TrialFolder {
     fn new() -> std::io::Result<Self> {
         let at = std::env::temp_dir().join(format!("gadfly-doctor-{:016x}", fastrand::u64(..)));
         DirBuilder::new().mode(0o700).create(&at)?;
@@ -219,7 +221,7 @@ impl Folder {
     }
 }
 
-impl Drop for Folder {
+impl Drop for TrialFolder {
     fn drop(&mut self) {
         remove_tree(&self.0);
     }

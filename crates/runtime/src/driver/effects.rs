@@ -11,7 +11,7 @@ use gadfly_engine::{Class, Digest, Effect, EffectId, EffectKind, NodePath, Reply
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
-use super::{AtWork, RunLoop, Update};
+use super::{RunLoop, RunningEffect, Update};
 use crate::call_site::CallSite;
 use crate::folder::{Folder, home_of};
 use crate::os::NoSupervisor;
@@ -34,8 +34,10 @@ impl RunLoop {
                     incoming.send(Incoming::Replied { effect: id, reply, texts: Vec::new() }).await;
                 });
                 let (tell, _) = mpsc::channel(1);
-                self.at_work
-                    .insert(effect.id.clone(), AtWork { cancel: CancellationToken::new(), tell, task });
+                self.at_work.insert(
+                    effect.id.clone(),
+                    RunningEffect { cancel: CancellationToken::new(), tell, task },
+                );
             }
             EffectKind::Tool(wanted) => self.use_tool(effect, wanted),
             EffectKind::Survey(survey) => self.begin_survey(effect, survey),
@@ -69,7 +71,7 @@ impl RunLoop {
                 };
                 let (tell, _) = mpsc::channel(1);
                 let task = tokio::spawn(work.run());
-                self.at_work.insert(effect.id.clone(), AtWork { cancel, tell, task });
+                self.at_work.insert(effect.id.clone(), RunningEffect { cancel, tell, task });
             }
             EffectKind::Cancel { target } => self.cancel(target),
             EffectKind::Tell { target, text } => {
@@ -101,7 +103,7 @@ impl RunLoop {
         };
         let (tell, _) = mpsc::channel(1);
         let task = tokio::spawn(work.run());
-        self.at_work.insert(effect.id.clone(), AtWork { cancel, tell, task });
+        self.at_work.insert(effect.id.clone(), RunningEffect { cancel, tell, task });
     }
 
     fn begin_turn(&mut self, effect: &Effect) {
@@ -138,7 +140,7 @@ impl RunLoop {
             incoming: self.incoming_in.clone(),
         };
         let task = tokio::spawn(work.run());
-        self.at_work.insert(effect.id.clone(), AtWork { cancel, tell, task });
+        self.at_work.insert(effect.id.clone(), RunningEffect { cancel, tell, task });
     }
 
     fn begin_survey(&mut self, effect: &Effect, survey: &Survey) {
@@ -157,7 +159,7 @@ impl RunLoop {
         };
         let (tell, _) = mpsc::channel(1);
         let task = tokio::spawn(work.run());
-        self.at_work.insert(effect.id.clone(), AtWork { cancel, tell, task });
+        self.at_work.insert(effect.id.clone(), RunningEffect { cancel, tell, task });
     }
 
     /// The folder a node's effects are performed in, or why there is none.

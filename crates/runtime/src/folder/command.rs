@@ -6,15 +6,15 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use gadfly_agents::launcher::{Beside, Exit, Network};
+use gadfly_agents::launcher::{ErrorNote, Exit, Network};
 use gadfly_engine::Text;
-use gadfly_engine::tree::{HeldCommand, OneRun, RunEnd, Verified, Verify};
+use gadfly_engine::tree::{CommandRun, HeldCommand, RunEnd, Verified, Verify};
 use tokio_util::sync::CancellationToken;
 
-use super::evidence::Before;
-use super::fresh::{Fresh, Own};
+use super::evidence::EvidenceBefore;
+use super::fresh::{CheckHome, FreshFolder};
 use super::{Folder, FolderError, Inside, listed};
-use crate::tools::confined::{Confined, OUTPUT_KEPT, Output};
+use crate::tools::confined::{Confined, OUTPUT_KEPT, OutputSink};
 
 /// How long the user's `prepare` may take.
 pub(super) const PREPARE_TIME: Duration = Duration::from_mins(10);
@@ -33,7 +33,7 @@ impl Ran {
 
     fn verified(self) -> (Verified, Vec<Text>) {
         let output = Text::new(self.output);
-        let run = OneRun { end: self.end, output: output.digest(), took_ms: self.took_ms };
+        let run = CommandRun { end: self.end, output: output.digest(), took_ms: self.took_ms };
         (Verified { runs: vec![run], changed: Vec::new(), evidence: Vec::new() }, vec![output])
     }
 }
@@ -63,9 +63,9 @@ impl Folder {
         let (mut runs, mut texts, mut changed) = (Vec::new(), Vec::new(), BTreeSet::new());
         let mut evidence = Vec::new();
         for _ in 0..verify.runs.max(1) {
-            let own = Own::new(self);
+            let own = CheckHome::new(self);
             let held = self.held_for(verify, &inside, fresh.as_deref(), &dir, &own)?;
-            let before = Before::of(&dir, &verify.evidence, fresh.is_some());
+            let before = EvidenceBefore::of(&dir, &verify.evidence, fresh.is_some());
             let ran = self.run_once(&verify.command, &dir, held, time, cancel).await;
             let _ = tokio::task::spawn_blocking(move || drop(own)).await;
             let ran = ran?;
@@ -75,7 +75,7 @@ impl Folder {
             }
             let green = ran.is_green();
             let output = Text::new(ran.output);
-            runs.push(OneRun { end: ran.end, output: output.digest(), took_ms: ran.took_ms });
+            runs.push(CommandRun { end: ran.end, output: output.digest(), took_ms: ran.took_ms });
             texts.push(output);
             if !green {
                 break;
@@ -92,12 +92,12 @@ impl Folder {
         inside: &mut Inside,
         tree: &str,
         cancel: &CancellationToken,
-    ) -> Result<Result<Arc<Fresh>, Ran>, FolderError> {
+    ) -> Result<Result<Arc<FreshFolder>, Ran>, FolderError> {
         if let Some(fresh) = Self::fresh_of(inside, tree) {
             return Ok(Ok(fresh));
         }
         let fresh = self.make_fresh(inside, tree).await?;
-        let own = Own::new(self);
+        let own = CheckHome::new(self);
         let held = self.held_for(verify, inside, Some(&fresh), &fresh.dir, &own)?;
         match self.prepare_fresh(&inside.workspace, tree, &fresh.root, held, cancel).await? {
             Ok(()) => {
@@ -113,9 +113,9 @@ impl Folder {
         &self,
         verify: &Verify,
         inside: &Inside,
-        fresh: Option<&Fresh>,
+        fresh: Option<&FreshFolder>,
         dir: &Path,
-        own: &Own,
+        own: &CheckHome,
     ) -> Result<Confined, FolderError> {
         // Its home is empty: what a worker left in its own decides nothing.
         // Servers that tests start listen on ports that the system chooses, if not on a loopback of their own.
@@ -136,7 +136,7 @@ impl Folder {
         time: Duration,
         cancel: &CancellationToken,
     ) -> Result<Ran, FolderError> {
-        let command = held.shell(line, dir, Some(time), Output::EndKept);
+        let command = held.shell(line, dir, Some(time), OutputSink::EndKept);
         let began = Instant::now();
         let done = self.launcher().launch(command, cancel.clone()).await;
         let done = done.map_err(|e| FolderError::Command(format!("`{line}` could not be run: {e}")))?;
@@ -158,8 +158,8 @@ impl Folder {
 }
 
 /// An output, and after it, in a line of its own, what is said beside the error of who failed in a sandbox.
-pub(crate) fn noted(output: String, beside: Option<&Beside>) -> String {
-    let Some(Beside { text, .. }) = beside.filter(|beside| beside.complains) else { return output };
+pub(crate) fn noted(output: String, beside: Option<&ErrorNote>) -> String {
+    let Some(ErrorNote { text, .. }) = beside.filter(|beside| beside.complains) else { return output };
     let newline = if output.is_empty() || output.ends_with('\n') { "" } else { "\n" };
     format!("{output}{newline}[{text}]\n")
 }

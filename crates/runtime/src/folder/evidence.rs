@@ -17,12 +17,12 @@ pub const EVIDENCE: &str = "evidence";
 const LARGEST: u64 = 32 << 20;
 
 /// What was at the places of the evidence before the check ran.
-pub(super) struct Before<'a> {
+pub(super) struct EvidenceBefore<'a> {
     dir: &'a Path,
     was: Vec<(&'a String, Option<SystemTime>)>,
 }
 
-impl<'a> Before<'a> {
+impl<'a> EvidenceBefore<'a> {
     /// In a fresh folder nothing may be there, so that whatever is there afterwards is the check's. The user's own files,
     /// in place, stay, and count if they were written since.
     pub fn of(dir: &'a Path, wanted: &'a [String], is_fresh: bool) -> Self {
@@ -50,7 +50,7 @@ fn is_inside(file: &Path, dir: &Path) -> bool {
 
 impl Folder {
     /// Keeps those of the wanted files that were written meanwhile, as plain files below the folder.
-    pub(super) fn keep_evidence(&self, before: &Before<'_>) -> Result<Vec<Evidence>, FolderError> {
+    pub(super) fn keep_evidence(&self, before: &EvidenceBefore<'_>) -> Result<Vec<Evidence>, FolderError> {
         let mut kept = Vec::new();
         for (path, was) in &before.was {
             let file = before.dir.join(path);

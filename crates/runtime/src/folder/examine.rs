@@ -7,7 +7,7 @@ use gadfly_engine::finding::{ENGINE, Finding, Location, Severity};
 use gadfly_engine::protocol::audit::checks::test_files::is_test_file;
 use gadfly_engine::protocol::audit::routes::SILENCED_FAILURE;
 use gadfly_engine::tree::{Examine, Examined};
-use gadfly_syntax::{Changed, Version};
+use gadfly_syntax::{ChangedFile, Version};
 
 use super::{Folder, FolderError, Inside};
 
@@ -26,9 +26,9 @@ impl Folder {
         let (mut before, _) = versions(&inside, &base, &paths).await?;
         let (mut after, there) = versions(&inside, &now, &paths).await?;
         drop(inside);
-        let changed: Vec<Changed> = paths
+        let changed: Vec<ChangedFile> = paths
             .into_iter()
-            .map(|path| Changed {
+            .map(|path| ChangedFile {
                 is_test: is_test_file(&path),
                 before: before.remove(&path).unwrap_or_default(),
                 after: after.remove(&path).unwrap_or_default(),
@@ -72,7 +72,7 @@ async fn versions(
     Ok((found, entries.into_iter().map(|entry| entry.path).collect()))
 }
 
-fn finding(found: &gadfly_syntax::Found, is_there: bool) -> Finding {
+fn finding(found: &gadfly_syntax::Weakening, is_there: bool) -> Finding {
     let mut finding = Finding::new(SILENCED_FAILURE, Severity::Fail, found.says.clone(), ENGINE);
     finding.place = Some(Location { path: found.path.clone(), line: found.line, end: None });
     finding.absent = !is_there;

@@ -11,7 +11,7 @@ use crate::os::remove_tree;
 
 const PREFIX: &str = "fresh-";
 
-pub(super) struct Fresh {
+pub(super) struct FreshFolder {
     /// The top of the tree.
     pub root: PathBuf,
     /// The project in it.
@@ -24,13 +24,17 @@ impl Folder {
     }
 
     /// The fresh folder of a tree if there is one.
-    pub(super) fn fresh_of(inside: &Inside, tree: &str) -> Option<Arc<Fresh>> {
+    pub(super) fn fresh_of(inside: &Inside, tree: &str) -> Option<Arc<FreshFolder>> {
         inside.state.fresh.as_ref().filter(|(of, _)| of == tree).map(|(_, fresh)| Arc::clone(fresh))
     }
 
-    pub(super) async fn make_fresh(&self, inside: &Inside, tree: &str) -> Result<Arc<Fresh>, FolderError> {
+    pub(super) async fn make_fresh(
+        &self,
+        inside: &Inside,
+        tree: &str,
+    ) -> Result<Arc<FreshFolder>, FolderError> {
         let root = self.beside().join(format!("{PREFIX}{:016x}", fastrand::u64(..)));
-        let mut fresh = Fresh { root, dir: PathBuf::new() };
+        let mut fresh = FreshFolder { root, dir: PathBuf::new() };
         fresh.dir = inside.workspace.fresh(tree, &fresh.root).await?;
         Ok(Arc::new(fresh))
     }
@@ -44,16 +48,16 @@ impl Folder {
     }
 }
 
-impl Drop for Fresh {
+impl Drop for FreshFolder {
     fn drop(&mut self) {
         remove_tree(&self.root);
     }
 }
 
 /// The home of one check, with its temporary files. Gone with it.
-pub(super) struct Own(PathBuf);
+pub(super) struct CheckHome(PathBuf);
 
-impl Own {
+impl CheckHome {
     pub fn new(folder: &Folder) -> Self {
         Self(folder.beside().join(format!("verify-{:016x}", fastrand::u64(..))))
     }
@@ -63,7 +67,7 @@ impl Own {
     }
 }
 
-impl Drop for Own {
+impl Drop for CheckHome {
     fn drop(&mut self) {
         remove_tree(&self.0);
     }

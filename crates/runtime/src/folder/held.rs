@@ -9,7 +9,7 @@ use super::{Folder, FolderError, Inside};
 use crate::os::Loopback;
 use crate::sandbox::Mounts;
 use crate::tools::area::Area;
-use crate::tools::confined::{Around, Confined};
+use crate::tools::confined::{Confined, ConfinementContext};
 
 impl Folder {
     /// The files of the project in the folder, opened anew: whoever worked there may have put a link in its
@@ -70,7 +70,13 @@ impl Folder {
         self.around(&dir, &dir, Network::Open).unconfined()
     }
 
-    fn around<'a>(&'a self, dir: &'a Path, own: &'a Path, network: Network) -> Around<'a> {
-        Around { process_env: &self.process_env, project: Path::new(&self.plan.project), dir, own, network }
+    fn around<'a>(&'a self, dir: &'a Path, own: &'a Path, network: Network) -> ConfinementContext<'a> {
+        ConfinementContext {
+            process_env: &self.process_env,
+            project: Path::new(&self.plan.project),
+            dir,
+            own,
+            network,
+        }
     }
 }

@@ -6,7 +6,7 @@ use std::fs::{File, TryLockError};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use super::{Folder, FolderError, Inside, State, listed};
+use super::{Folder, FolderError, Inside, OpenedFolder, listed};
 use crate::workspace::{Created, Workspace, WorkspaceError};
 
 /// How often a lock is tried for, and how long between: half a second together.
@@ -15,9 +15,9 @@ const PAUSE: Duration = Duration::from_millis(20);
 
 /// Held by whoever works in a checkout itself, or takes back what was done there; the kernel lets go of it when
 /// the process dies. It is on the folder: no file appears in it, and every store of the user's sees it.
-pub struct Taken(#[allow(dead_code)] File);
+pub struct CheckoutLock(#[allow(dead_code)] File);
 
-impl Taken {
+impl CheckoutLock {
     /// None if somebody else holds it.
     pub fn try_take(root: &Path) -> std::io::Result<Option<Self>> {
         let folder = File::open(root)?;
@@ -35,12 +35,12 @@ impl Taken {
 
 impl Folder {
     /// Before anything else is done there: the project is this run's alone.
-    pub(super) fn take_project(&self, state: &mut State) -> Result<(), FolderError> {
+    pub(super) fn take_project(&self, state: &mut OpenedFolder) -> Result<(), FolderError> {
         if !self.plan.in_place || state.taken.is_some() {
             return Ok(());
         }
         let root = lockable(Path::new(&self.plan.project));
-        match Taken::try_take(&root).map_err(FolderError::io(&root))? {
+        match CheckoutLock::try_take(&root).map_err(FolderError::io(&root))? {
             Some(taken) => state.taken = Some(taken),
             None => return Err(FolderError::Taken { path: root }),
         }

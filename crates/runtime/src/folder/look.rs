@@ -8,7 +8,7 @@ use gadfly_engine::tree::{Change, ChangeKind, FileContent, FileSeen, Look, Looke
 use gadfly_engine::{Digest, Text};
 
 use super::{Folder, FolderError, Inside, from_project, from_top, listed};
-use crate::workspace::{Snapshot, Status, WorkspaceError};
+use crate::workspace::{ChangeStatus, Snapshot, WorkspaceError};
 
 /// More than this of one file is not read.
 const LARGEST_FILE: u64 = 2 << 20;
@@ -97,9 +97,9 @@ async fn seen(inside: &Inside, now: &Snapshot, texts: &mut Vec<Text>) -> Result<
         changes.push(Change {
             path: change.path.clone(),
             kind: match change.status {
-                Status::Added => ChangeKind::Added,
-                Status::Modified => ChangeKind::Modified,
-                Status::Deleted => ChangeKind::Deleted,
+                ChangeStatus::Added => ChangeKind::Added,
+                ChangeStatus::Modified => ChangeKind::Modified,
+                ChangeStatus::Deleted => ChangeKind::Deleted,
             },
             mode: change.mode,
             binary: if change.after.is_some() { text.is_none() } else { change.binary },

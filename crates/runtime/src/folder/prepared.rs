@@ -72,7 +72,7 @@ const MANIFESTS: [&str; 46] = [
 ];
 
 #[derive(Serialize, Deserialize)]
-struct Facts {
+struct LayerFacts {
     command: String,
     /// Where it was made: what names that place leads elsewhere in a copy.
     made_at: PathBuf,
@@ -80,9 +80,9 @@ struct Facts {
     paths: Vec<String>,
 }
 
-struct Layer {
+struct PreparedLayer {
     dir: PathBuf,
-    facts: Facts,
+    facts: LayerFacts,
 }
 
 impl Folder {
@@ -94,7 +94,7 @@ impl Folder {
     ) -> Result<(), FolderError> {
         let Some(line) = &self.plan.prepare else { return Ok(()) };
         let dir = self.layer_dir(line, &workspace.entries(workspace.base()).await?);
-        if let Some(layer) = Layer::open(dir.clone()) {
+        if let Some(layer) = PreparedLayer::open(dir.clone()) {
             tell(format!("prepared before by `{line}`, and what it goes by is unchanged: copied"));
             workspace.adopt(layer.facts.paths.clone())?;
             return layer.copy_to(workspace.work()).await;
@@ -108,7 +108,7 @@ impl Folder {
                 "{failed}\ncorrect `prepare` in gadfly.toml and resume"
             )));
         }
-        let layer = Layer::of(dir, line, workspace).await?;
+        let layer = PreparedLayer::of(dir, line, workspace).await?;
         workspace.adopt(layer.facts.paths.clone())?;
         let (made, from) = (layer.facts.paths.len(), workspace.work());
         let kept = tokio::task::spawn_blocking(move || layer.keep(&from)).await;
@@ -132,7 +132,7 @@ impl Folder {
     ) -> Result<Result<(), String>, FolderError> {
         let Some(line) = &self.plan.prepare else { return Ok(Ok(())) };
         let dir = self.layer_dir(line, &workspace.entries(tree).await?);
-        if let Some(layer) = Layer::open(dir) {
+        if let Some(layer) = PreparedLayer::open(dir) {
             return layer.copy_to(root.to_owned()).await.map(Ok);
         }
         self.prepare_with(line, &root.join(workspace.below()), held, cancel).await
@@ -194,7 +194,7 @@ pub fn unused_layers(store_work: &Path, since: SystemTime) -> Vec<PathBuf> {
     layers.filter(|layer| !used(layer)).collect()
 }
 
-impl Layer {
+impl PreparedLayer {
     fn open(dir: PathBuf) -> Option<Self> {
         let path = dir.join(FACTS);
         let bytes = fs::read(&path).ok()?;
@@ -206,7 +206,7 @@ impl Layer {
 
     async fn of(dir: PathBuf, line: &str, workspace: &Workspace) -> Result<Self, FolderError> {
         let paths = workspace.made_beside().await?;
-        Ok(Self { dir, facts: Facts { command: line.to_owned(), made_at: workspace.work(), paths } })
+        Ok(Self { dir, facts: LayerFacts { command: line.to_owned(), made_at: workspace.work(), paths } })
     }
 
     /// Keeps what lies in a folder now.
@@ -228,7 +228,7 @@ impl Layer {
 
     async fn copy_to(self, to: PathBuf) -> Result<(), FolderError> {
         let path = self.dir.clone();
-        let Facts { made_at, paths, .. } = self.facts;
+        let LayerFacts { made_at, paths, .. } = self.facts;
         let files = self.dir.join(FILES);
         let copied =
             tokio::task::spawn_blocking(move || copy_paths(&paths, &files, &to, &made_at, &to)).await;

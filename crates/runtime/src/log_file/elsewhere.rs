@@ -14,12 +14,12 @@ use gadfly_project::{file, landing};
 const MEMORY: &str = "shared-log.json";
 
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
-pub struct Elsewhere {
+pub struct ReportPaths {
     log: Option<PathBuf>,
     reports: Option<PathBuf>,
 }
 
-impl Elsewhere {
+impl ReportPaths {
     pub fn of(start: &Start, run: &RunId) -> Self {
         let writes = RunManifest::of(&start.plan).writes;
         let log = writes.iter().find_map(|write| match write {
@@ -39,9 +39,9 @@ impl Elsewhere {
     }
 
     /// What stands in the shared log, if there is one.
-    pub fn block(&self, log: &CriticLog) -> Option<Shared> {
+    pub fn block(&self, log: &CriticLog) -> Option<SharedBlock> {
         let path = self.log.clone()?;
-        Some(Shared { path, heading: log.heading(), block: log.block() })
+        Some(SharedBlock { path, heading: log.heading(), block: log.block() })
     }
 
     pub fn copy(&self, reports: &[ReportFile]) {
@@ -55,13 +55,13 @@ impl Elsewhere {
 
 /// A block of ours in a file that others write, too.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Shared {
+pub struct SharedBlock {
     path: PathBuf,
     heading: String,
     block: String,
 }
 
-impl Shared {
+impl SharedBlock {
     pub fn write(&self, run_dir: &Path) {
         let _ = shared_file::write_block(&self.path, &run_dir.join(MEMORY), Some(&self.heading), &self.block);
     }

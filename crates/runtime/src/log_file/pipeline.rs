@@ -3,14 +3,14 @@
 
 use gadfly_engine::Plan;
 use gadfly_engine::input::InputKind;
-use gadfly_journal::pipeline::{PROTOCOL, PipelineState, ProjectFiles, StateFiles, Zone};
+use gadfly_journal::pipeline::{LocalZone, PROTOCOL, PipelineState, ProjectFileWriter, StateFiles};
 use gadfly_journal::{Journal, Record, RunId};
 
 /// The files of one run; nothing, if it is no pipeline.
 pub struct PipelineFiles {
     journal: Journal,
     run: RunId,
-    kept: Option<Box<(ProjectFiles, PipelineState)>>,
+    kept: Option<Box<(ProjectFileWriter, PipelineState)>>,
 }
 
 impl PipelineFiles {
@@ -55,7 +55,7 @@ impl PipelineFiles {
 }
 
 /// The files of a run with this plan.
-pub fn pipeline_files(journal: &Journal, run: &RunId, plan: &Plan) -> ProjectFiles {
+pub fn pipeline_files(journal: &Journal, run: &RunId, plan: &Plan) -> ProjectFileWriter {
     // A plan that names no place keeps its files with the store.
     let store = journal.dir();
     let beside = || StateFiles {
@@ -65,5 +65,5 @@ pub fn pipeline_files(journal: &Journal, run: &RunId, plan: &Plan) -> ProjectFil
         state: false,
     };
     let places = StateFiles::of(plan).unwrap_or_else(beside);
-    ProjectFiles::new(journal, run, places, Zone::default())
+    ProjectFileWriter::new(journal, run, places, LocalZone::default())
 }

@@ -10,7 +10,7 @@ use std::path::PathBuf;
 use std::process::{Command, Stdio};
 use std::sync::OnceLock;
 
-use gadfly_agents::launcher::Shared;
+use gadfly_agents::launcher::SharedNetwork;
 
 /// The hidden second argument that makes a supervisor try the rooms, and nothing else.
 pub(super) const TRIAL: &str = "__apart";
@@ -69,7 +69,7 @@ pub(super) struct Rooms {
     pub network: bool,
     pub memory: bool,
     /// A network that is there already, in place of a new one.
-    pub joins: Option<Shared>,
+    pub joins: Option<SharedNetwork>,
 }
 
 /// Takes this process into rooms of its own. It must have one thread. The error says what the system did not allow.
@@ -93,7 +93,7 @@ mod imp {
     use std::os::fd::AsFd as _;
     use std::path::Path;
 
-    use gadfly_agents::launcher::Shared;
+    use gadfly_agents::launcher::SharedNetwork;
 
     use rustix::io::Errno;
     use rustix::mount::{MountFlags, MountPropagationFlags, mount, mount_bind, mount_change};
@@ -149,7 +149,7 @@ mod imp {
     }
 
     /// Goes into a network that others are in.
-    fn join(shared: &Shared) -> Result<(), String> {
+    fn join(shared: &SharedNetwork) -> Result<(), String> {
         let enter = |path: &Path, kind| {
             let doing = |why: String| format!("the run's own network, {}: {why}", path.display());
             let room = fs::File::open(path).map_err(|error| doing(error.to_string()))?;

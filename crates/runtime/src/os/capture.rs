@@ -9,13 +9,13 @@ const CHUNK: usize = 16 << 10;
 
 /// The first `max` bytes.
 #[derive(Debug)]
-pub struct Head {
+pub struct OutputHead {
     pub bytes: Vec<u8>,
     pub overflowed: bool,
     max: usize,
 }
 
-impl Head {
+impl OutputHead {
     pub const fn new(max: usize) -> Self {
         Self { bytes: Vec::new(), overflowed: false, max }
     }
@@ -84,7 +84,7 @@ mod tests {
         let bytes = vec![7_u8; CHUNK * 2];
         for (max, overflows) in [(CHUNK * 2, false), (CHUNK * 2 - 1, true), (0, true)] {
             let (over, mut overflowed) = oneshot::channel();
-            let mut head = Head::new(max);
+            let mut head = OutputHead::new(max);
             head.fill(bytes.as_slice(), over).await;
             assert_eq!(head.bytes.len(), max);
             assert_eq!((overflowed.try_recv().is_ok(), head.overflowed), (overflows, overflows), "max {max}");

@@ -14,16 +14,16 @@ use std::time::Duration;
 
 use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
-use gadfly_agents::launcher::{Command, Exit, Finished, Input, LaunchError, Launcher, Peak, Talk};
+use gadfly_agents::launcher::{Command, Exit, Finished, LaunchError, Launcher, Peak, StdinSource, Talk};
 use tokio::io::duplex;
 use tokio::process::Child;
 use tokio::sync::oneshot;
 use tokio::time::{Instant, sleep};
 use tokio_util::sync::CancellationToken;
 
-use self::attending::{Call, failed};
+use self::attending::{AttendedCall, failed};
 use super::apart::asked_through;
-use super::capture::Head;
+use super::capture::OutputHead;
 use super::limits::ChildLimits;
 use super::supervisor::offered;
 use super::talking::relay;
@@ -91,12 +91,12 @@ impl ProcessLauncher {
     }
 
     async fn run(&self, command: Command, cancel: CancellationToken) -> Result<Finished, LaunchError> {
-        let call = Call::new(self, command, false)?;
+        let call = AttendedCall::new(self, command, false)?;
         if cancel.is_cancelled() {
             return Ok(not_begun());
         }
         let (over, overflowed) = oneshot::channel();
-        let mut stdout = Head::new(call.max_output);
+        let mut stdout = OutputHead::new(call.max_output);
         let held = self.spawn(&call.program)?;
         let reading = async |out, _: CancellationToken| stdout.fill(out, over).await;
         let ended = call.attend(held, reading, overflowed, None, cancel).await?;
@@ -106,14 +106,14 @@ impl ProcessLauncher {
     fn converse(
         &self,
         command: Command,
-        input: Input,
+        input: StdinSource,
         cancel: &CancellationToken,
     ) -> Result<Talk, LaunchError> {
-        let call = Call::new(self, command, input == Input::Open)?;
+        let call = AttendedCall::new(self, command, input == StdinSource::Open)?;
         let (ours, theirs) = duplex(MAX_FRAME);
         let (ours, theirs) = match input {
-            Input::Given => (None, None),
-            Input::Open => (Some(Box::new(ours) as _), Some(theirs)),
+            StdinSource::Given => (None, None),
+            StdinSource::Open => (Some(Box::new(ours) as _), Some(theirs)),
         };
         let (mut relayed, output) = relay(call.max_output);
         if cancel.is_cancelled() {
@@ -172,7 +172,7 @@ impl Launcher for ProcessLauncher {
     fn talk(
         &self,
         command: Command,
-        input: Input,
+        input: StdinSource,
         cancel: CancellationToken,
     ) -> BoxFuture<'_, Result<Talk, LaunchError>> {
         async move { self.converse(command, input, &cancel) }.boxed()

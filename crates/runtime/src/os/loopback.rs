@@ -9,7 +9,7 @@ use std::io::{self, BufRead as _, BufReader, Read as _};
 use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 
-use gadfly_agents::launcher::Shared;
+use gadfly_agents::launcher::SharedNetwork;
 use rustix::process::geteuid;
 
 use super::apart::{self, Rooms, separate};
@@ -42,7 +42,7 @@ impl Loopback {
         if said.trim() != READY {
             return Err(said.trim().to_owned());
         }
-        let Shared { user, net } = made.place();
+        let SharedNetwork { user, net } = made.place();
         for path in user.iter().chain([&net]) {
             File::open(path).map_err(|error| format!("{}: {error}", path.display()))?;
         }
@@ -50,15 +50,15 @@ impl Loopback {
     }
 
     /// Where a supervisor finds it; none if somebody ended what made it.
-    pub fn shared(&self) -> Option<Shared> {
+    pub fn shared(&self) -> Option<SharedNetwork> {
         let place = self.place();
         place.net.exists().then_some(place)
     }
 
     /// Root's belongs to no other user.
-    fn place(&self) -> Shared {
+    fn place(&self) -> SharedNetwork {
         let path = |name: &str| PathBuf::from(format!("/proc/{}/ns/{name}", self.maker.id()));
-        Shared { user: (!geteuid().is_root()).then(|| path("user")), net: path("net") }
+        SharedNetwork { user: (!geteuid().is_root()).then(|| path("user")), net: path("net") }
     }
 }
 

@@ -30,7 +30,7 @@ const STATUS_READ: u64 = 64 << 10;
 
 /// One line of `/proc/*/stat`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-struct Process {
+struct ProcessStat {
     pid: i32,
     zombie: bool,
     parent: i32,
@@ -125,7 +125,7 @@ pub fn kill_left_by(supervisor: i32) {
     }
 }
 
-fn descendants_or_session(processes: &[Process], root: i32) -> Vec<i32> {
+fn descendants_or_session(processes: &[ProcessStat], root: i32) -> Vec<i32> {
     let mut found = descendants(processes, root);
     found.extend(processes.iter().filter(|p| p.session == root && p.pid != root).map(|p| p.pid));
     let mut left: Vec<i32> =
@@ -134,7 +134,7 @@ fn descendants_or_session(processes: &[Process], root: i32) -> Vec<i32> {
     left
 }
 
-fn descendants(processes: &[Process], root: i32) -> HashSet<i32> {
+fn descendants(processes: &[ProcessStat], root: i32) -> HashSet<i32> {
     let mut children: HashMap<i32, Vec<i32>> = HashMap::new();
     for process in processes {
         children.entry(process.parent).or_default().push(process.pid);
@@ -169,16 +169,16 @@ fn told(pid: i32, what: &str) -> Option<File> {
 
 /// What everything below this process uses now.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub struct Used {
+pub struct ResourceUse {
     pub memory_bytes: u64,
     pub processes: u64,
 }
 
-pub fn use_below(except: Option<i32>) -> Used {
+pub fn use_below(except: Option<i32>) -> ResourceUse {
     let mut below = descendants(&all(), getpid().as_raw_pid());
     below.retain(|pid| Some(*pid) != except);
     let memory_bytes = below.iter().map(|pid| resident(*pid)).fold(0, u64::saturating_add);
-    Used { memory_bytes, processes: below.len() as u64 }
+    ResourceUse { memory_bytes, processes: below.len() as u64 }
 }
 
 /// In `status` rather than in `statm`, because it is in a unit there and not in pages of unknown size.
@@ -213,7 +213,7 @@ fn reap(pid: i32) -> bool {
 }
 
 #[cfg(target_os = "linux")]
-fn all() -> Vec<Process> {
+fn all() -> Vec<ProcessStat> {
     let Some(entries) = proc().and_then(|proc| Dir::read_from(proc).ok()) else { return Vec::new() };
     let pids = entries.flatten().filter_map(|entry| entry.file_name().to_str().ok()?.parse::<i32>().ok());
     pids.filter_map(|pid| {
@@ -225,21 +225,21 @@ fn all() -> Vec<Process> {
 }
 
 #[cfg(not(target_os = "linux"))]
-fn all() -> Vec<Process> {
+fn all() -> Vec<ProcessStat> {
     Vec::new()
 }
 
 /// The name in parentheses is chosen by the process and may hold anything, parentheses included, so the
 /// fields are counted from the last one.
 #[cfg_attr(not(target_os = "linux"), allow(dead_code))]
-fn parse(stat: &[u8]) -> Option<Process> {
+fn parse(stat: &[u8]) -> Option<ProcessStat> {
     let open = stat.iter().position(|byte| *byte == b'(')?;
     let close = stat.iter().rposition(|byte| *byte == b')')?;
     let pid = std::str::from_utf8(stat.get(..open)?).ok()?.trim().parse().ok()?;
     let mut fields = std::str::from_utf8(stat.get(close + 1..)?).ok()?.split_ascii_whitespace();
     let zombie = matches!(fields.next()?, "Z" | "X");
     let mut number = || fields.next()?.parse().ok();
-    Some(Process { pid, zombie, parent: number()?, group: number()?, session: number()? })
+    Some(ProcessStat { pid, zombie, parent: number()?, group: number()?, session: number()? })
 }
 
 #[cfg(test)]
@@ -249,7 +249,7 @@ mod tests {
     #[test]
     fn a_process_cannot_hide_behind_its_name() {
         let parsed = parse(b"42 (a) S 1 1 1) Z 7 8 9 0 -1").unwrap();
-        assert_eq!(parsed, Process { pid: 42, zombie: true, parent: 7, group: 8, session: 9 });
+        assert_eq!(parsed, ProcessStat { pid: 42, zombie: true, parent: 7, group: 8, session: 9 });
         assert_eq!(parse(b"42 (\xff\xfe) R 7 8 9").unwrap().parent, 7);
         for broken in [&b""[..], b"42", b"42 (x", b") (", b"42 (x) S 1", b"x (x) S 1 2 3"] {
             assert_eq!(parse(broken), None);
@@ -258,14 +258,14 @@ mod tests {
 
     #[test]
     fn descendants_are_followed_across_sessions_and_strangers_are_spared() {
-        let process = |pid, parent, session| Process { pid, zombie: false, parent, group: pid, session };
+        let process = |pid, parent, session| ProcessStat { pid, zombie: false, parent, group: pid, session };
         let processes = [
             process(10, 1, 10),
             process(11, 10, 10),
             process(12, 11, 12),
             process(13, 1, 10),
             process(14, 1, 14),
-            Process { zombie: true, ..process(15, 10, 10) },
+            ProcessStat { zombie: true, ..process(15, 10, 10) },
         ];
         assert_eq!(descendants_or_session(&processes, 10), [11, 12, 13]);
     }
@@ -281,7 +281,7 @@ mod tests {
 
     #[test]
     fn a_circle_in_a_listing_ends() {
-        let process = |pid, parent| Process { pid, zombie: false, parent, group: pid, session: 1 };
+        let process = |pid, parent| ProcessStat { pid, zombie: false, parent, group: pid, session: 1 };
         let mut found: Vec<i32> =
             descendants(&[process(2, 1), process(3, 2), process(1, 3)], 1).into_iter().collect();
         found.sort_unstable();

@@ -6,7 +6,7 @@
 use std::time::{Duration, Instant};
 
 use super::processes::use_below;
-use super::wire::{Report, Spec};
+use super::wire::{ExitReport, Spec};
 
 /// Most commands are done by then and pay nothing.
 const FIRST: Duration = Duration::from_millis(100);
@@ -42,7 +42,7 @@ impl Gauge {
     }
 
     /// Looks if it is time. Says which bound was passed.
-    pub fn look(&mut self) -> Option<Report> {
+    pub fn look(&mut self) -> Option<ExitReport> {
         let began = Instant::now();
         if self.next.is_none_or(|next| began < next) {
             return None;
@@ -53,8 +53,8 @@ impl Gauge {
         let now = Instant::now();
         self.next = Some(now + (now.duration_since(began) * SHARE).clamp(SOONEST, LATEST));
         if self.max_processes.is_some_and(|max| used.processes > max) {
-            return Some(Report::TooManyProcesses);
+            return Some(ExitReport::TooManyProcesses);
         }
-        self.max_memory.is_some_and(|max| used.memory_bytes > max).then_some(Report::TooMuchMemory)
+        self.max_memory.is_some_and(|max| used.memory_bytes > max).then_some(ExitReport::TooMuchMemory)
     }
 }

@@ -27,7 +27,7 @@ use super::loopback::{self, LOOPBACK};
 use super::processes::{keep_proc, kill_group, reap_orphans, sweep};
 use super::sampling::Gauge;
 use super::stdin::{Carrier, ended};
-use super::wire::{self, ARGUMENT, Ending, Refusal, Report, Spec, VERSION};
+use super::wire::{self, ARGUMENT, CallEnding, ExitReport, Spec, StartRefusal, VERSION};
 use starting::Started;
 
 /// Between asking the command's group to end and killing it.
@@ -95,17 +95,17 @@ fn serve() -> i32 {
         let _ = io::stderr().write_all(b"gadfly: this is the internal supervisor; start it through gadfly\n");
         return 2;
     };
-    let refused = |report| Ending { report, memory_bytes: 0, processes: 0 };
+    let refused = |report| CallEnding { report, memory_bytes: 0, processes: 0 };
     let ending = hold(&spec, brief, control).unwrap_or_else(refused);
     // If the launcher is gone nobody reads this; everything below is dead all the same.
     let _ = io::stderr().write_all(&wire::trailer(&spec.token, &ending));
     0
 }
 
-fn hold(spec: &Spec, brief: Vec<u8>, control: File) -> Result<Ending, Report> {
+fn hold(spec: &Spec, brief: Vec<u8>, control: File) -> Result<CallEnding, ExitReport> {
     if spec.version != VERSION {
         let detail = format!("this supervisor speaks version {VERSION}, the launcher {}", spec.version);
-        return Err(Report::Refused { why: Refusal::System, detail });
+        return Err(ExitReport::Refused { why: StartRefusal::System, detail });
     }
     // Out of the terminal's reach: Ctrl-C is the launcher's to act on, and the command cannot prompt or type
     // there. It also keeps every process group below us free of strangers. Fails only for a group leader,
@@ -140,13 +140,13 @@ fn hold(spec: &Spec, brief: Vec<u8>, control: File) -> Result<Ending, Report> {
         .map_err(|error| give_up(child, "preparing its stdin", &error))?;
     let mut gauge = Gauge::new(spec, anchor.as_ref().map(Anchor::pid));
     let report = attend(child, carrier, &mut gauge);
-    Ok(Ending { report, memory_bytes: gauge.memory_bytes, processes: gauge.processes })
+    Ok(CallEnding { report, memory_bytes: gauge.memory_bytes, processes: gauge.processes })
 }
 
 /// Shared: several commands may work in one workspace; who waits for all of them to end locks exclusively.
-fn take_lock(path: &Path, control: &File) -> Result<File, Report> {
-    let unusable = |error: io::Error| Report::Refused {
-        why: Refusal::LockUnusable,
+fn take_lock(path: &Path, control: &File) -> Result<File, ExitReport> {
+    let unusable = |error: io::Error| ExitReport::Refused {
+        why: StartRefusal::LockUnusable,
         detail: shortened(&format!("{}: {error}", path.display())),
     };
     let file = OpenOptions::new().create(true).truncate(false).write(true).open(path).map_err(unusable)?;
@@ -171,18 +171,18 @@ fn become_subreaper() -> io::Result<()> {
     Ok(())
 }
 
-enum Event {
+enum SupervisorEvent {
     /// The command ended. It is not reaped yet, so its id, which is also its group's, cannot be reused.
-    Ended(Report),
+    Ended(ExitReport),
     PipeClosed,
 }
 
-fn attend(child: Pid, carrier: Carrier, gauge: &mut Gauge) -> Report {
+fn attend(child: Pid, carrier: Carrier, gauge: &mut Gauge) -> ExitReport {
     let (tell, events) = mpsc::channel();
     let told = tell.clone();
     let carrying = thread::Builder::new().spawn(move || {
         carrier.carry();
-        let _ = told.send(Event::PipeClosed);
+        let _ = told.send(SupervisorEvent::PipeClosed);
     });
     let waiting = thread::Builder::new().spawn(move || wait_for(child, &tell));
     if let Err(error) = carrying.and(waiting) {
@@ -192,8 +192,8 @@ fn attend(child: Pid, carrier: Carrier, gauge: &mut Gauge) -> Report {
     let mut report = None;
     while report.is_none() {
         match events.recv_timeout(gauge.pause(REAP_EVERY)) {
-            Ok(Event::Ended(ended)) => report = Some(ended),
-            Ok(Event::PipeClosed) | Err(RecvTimeoutError::Disconnected) => {
+            Ok(SupervisorEvent::Ended(ended)) => report = Some(ended),
+            Ok(SupervisorEvent::PipeClosed) | Err(RecvTimeoutError::Disconnected) => {
                 kill_group(group, Signal::TERM);
                 report = events.recv_timeout(GRACE).ok().and_then(ended_report);
                 kill_group(group, Signal::KILL);
@@ -209,52 +209,52 @@ fn attend(child: Pid, carrier: Carrier, gauge: &mut Gauge) -> Report {
     kill_group(group, Signal::KILL);
     let left = sweep(KILLING);
     match report {
-        _ if left > 0 => Report::Lost(format!("{left} processes did not end when killed")),
+        _ if left > 0 => ExitReport::Lost(format!("{left} processes did not end when killed")),
         Some(report) => report,
         // Its status came too late to be heard; nobody wants it from a command that was to be ended.
-        None => Report::Signalled(Signal::KILL.as_raw()),
+        None => ExitReport::Signalled(Signal::KILL.as_raw()),
     }
 }
 
-fn ended_report(event: Event) -> Option<Report> {
+fn ended_report(event: SupervisorEvent) -> Option<ExitReport> {
     match event {
-        Event::Ended(report) => Some(report),
-        Event::PipeClosed => None,
+        SupervisorEvent::Ended(report) => Some(report),
+        SupervisorEvent::PipeClosed => None,
     }
 }
 
-fn wait_for(child: Pid, tell: &Sender<Event>) {
+fn wait_for(child: Pid, tell: &Sender<SupervisorEvent>) {
     let report = loop {
         match waitid(WaitId::Pid(child), WaitIdOptions::EXITED | WaitIdOptions::NOWAIT) {
             Ok(Some(status)) => {
-                let exited = status.exit_status().map(Report::Exited);
-                let signalled = status.terminating_signal().map(Report::Signalled);
-                break exited.or(signalled).unwrap_or_else(|| Report::Lost("no status".to_owned()));
+                let exited = status.exit_status().map(ExitReport::Exited);
+                let signalled = status.terminating_signal().map(ExitReport::Signalled);
+                break exited.or(signalled).unwrap_or_else(|| ExitReport::Lost("no status".to_owned()));
             }
             Ok(None) | Err(rustix::io::Errno::INTR) => {}
-            Err(error) => break Report::Lost(format!("its status could not be read: {error}")),
+            Err(error) => break ExitReport::Lost(format!("its status could not be read: {error}")),
         }
     };
-    let _ = tell.send(Event::Ended(report));
+    let _ = tell.send(SupervisorEvent::Ended(report));
 }
 
 /// The command runs and we cannot attend to it: end it again.
-fn give_up(child: Pid, doing: &str, error: &io::Error) -> Report {
+fn give_up(child: Pid, doing: &str, error: &io::Error) -> ExitReport {
     kill_group(child.as_raw_pid(), Signal::KILL);
     sweep(KILLING);
     system(doing, error)
 }
 
-fn no_sandbox(why: &str) -> Report {
-    Report::Refused { why: Refusal::NoSandbox, detail: shortened(why) }
+fn no_sandbox(why: &str) -> ExitReport {
+    ExitReport::Refused { why: StartRefusal::NoSandbox, detail: shortened(why) }
 }
 
-fn system(doing: &str, error: &io::Error) -> Report {
-    Report::Refused { why: Refusal::System, detail: shortened(&format!("{doing}: {error}")) }
+fn system(doing: &str, error: &io::Error) -> ExitReport {
+    ExitReport::Refused { why: StartRefusal::System, detail: shortened(&format!("{doing}: {error}")) }
 }
 
-const fn abandoned() -> Report {
-    Report::Refused { why: Refusal::Abandoned, detail: String::new() }
+const fn abandoned() -> ExitReport {
+    ExitReport::Refused { why: StartRefusal::Abandoned, detail: String::new() }
 }
 
 fn shortened(text: &str) -> String {

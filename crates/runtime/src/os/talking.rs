@@ -17,7 +17,7 @@ const CHUNK: usize = 16 << 10;
 /// How many chunks may wait for the listener.
 const WAITING: usize = 4;
 
-struct Chunk {
+struct OutputChunk {
     bytes: Vec<u8>,
     /// Given back when the listener is done with the chunk.
     _room: Option<OwnedSemaphorePermit>,
@@ -25,23 +25,23 @@ struct Chunk {
 
 /// The writing end.
 pub struct Relay {
-    chunks: Option<UnboundedSender<Chunk>>,
+    chunks: Option<UnboundedSender<OutputChunk>>,
     room: Arc<Semaphore>,
     left: usize,
 }
 
 /// The listener's end.
-pub struct Output {
-    chunks: UnboundedReceiver<Chunk>,
-    now: Option<Chunk>,
+pub struct OutputStream {
+    chunks: UnboundedReceiver<OutputChunk>,
+    now: Option<OutputChunk>,
     taken: usize,
 }
 
 /// Passes on the first `max` bytes.
-pub fn relay(max: usize) -> (Relay, Output) {
+pub fn relay(max: usize) -> (Relay, OutputStream) {
     let (send, chunks) = unbounded_channel();
     let relay = Relay { chunks: Some(send), room: Arc::new(Semaphore::new(WAITING)), left: max };
-    (relay, Output { chunks, now: None, taken: 0 })
+    (relay, OutputStream { chunks, now: None, taken: 0 })
 }
 
 impl Relay {
@@ -72,7 +72,7 @@ impl Relay {
             if bytes.is_empty() {
                 continue;
             }
-            let chunk = Chunk { bytes, _room: room };
+            let chunk = OutputChunk { bytes, _room: room };
             // Without a listener the pipe is emptied all the same: the command may have more to do than to talk.
             if self.chunks.as_ref().is_some_and(|chunks| chunks.send(chunk).is_err()) {
                 self.chunks = None;
@@ -82,7 +82,7 @@ impl Relay {
     }
 }
 
-impl AsyncRead for Output {
+impl AsyncRead for OutputStream {
     fn poll_read(
         mut self: Pin<&mut Self>,
         cx: &mut Context<'_>,

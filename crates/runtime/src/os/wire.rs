@@ -11,7 +11,7 @@ use std::io::{self, Read};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::{Path, PathBuf};
 
-use gadfly_agents::launcher::{Network, Sandbox, Shared};
+use gadfly_agents::launcher::{Network, Sandbox, SharedNetwork};
 use serde::{Deserialize, Serialize};
 
 use super::limits::ChildLimits;
@@ -90,7 +90,7 @@ pub struct Confines {
     pub apart: bool,
     pub own: bool,
     #[serde(default)]
-    pub shares: Option<Shared>,
+    pub shares: Option<SharedNetwork>,
 }
 
 impl Confines {
@@ -123,8 +123,8 @@ pub enum Kernel {
 
 /// The last the supervisor says: how the call ended, and the most that was in use if anybody looked.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
-pub struct Ending {
-    pub report: Report,
+pub struct CallEnding {
+    pub report: ExitReport,
     pub memory_bytes: u64,
     pub processes: u64,
 }
@@ -132,14 +132,14 @@ pub struct Ending {
 /// How the command ended, or why it never began.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Report {
+pub enum ExitReport {
     Exited(i32),
     Signalled(i32),
     /// It was ended because it and all it started used more than the spec allows.
     TooMuchMemory,
     TooManyProcesses,
     Refused {
-        why: Refusal,
+        why: StartRefusal,
         detail: String,
     },
     /// It began, and its status could not be read.
@@ -149,7 +149,7 @@ pub enum Report {
 /// Why a command was not started.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Refusal {
+pub enum StartRefusal {
     ProgramMissing,
     NotExecutable,
     /// The program is there; the interpreter its first line names is not.
@@ -196,13 +196,13 @@ fn exactly(from: &mut impl Read, length: usize, at_most: usize) -> io::Result<Ve
 }
 
 /// The last bytes the supervisor writes.
-pub fn trailer(token: &str, ending: &Ending) -> Vec<u8> {
+pub fn trailer(token: &str, ending: &CallEnding) -> Vec<u8> {
     let json = serde_json::to_string(ending).unwrap_or_default();
     format!("{token}{json}\n").into_bytes()
 }
 
 /// Cuts the report off the end of `stderr`; none if it is not there.
-pub fn cut_report(stderr: &mut Vec<u8>, token: &str) -> Option<Ending> {
+pub fn cut_report(stderr: &mut Vec<u8>, token: &str) -> Option<CallEnding> {
     let at = stderr.windows(token.len()).rposition(|window| window == token.as_bytes())?;
     let ending = serde_json::from_slice(stderr.get(at + token.len()..)?).ok()?;
     stderr.truncate(at);
@@ -241,8 +241,8 @@ mod tests {
         }
     }
 
-    fn exited(code: i32) -> Ending {
-        Ending { report: Report::Exited(code), memory_bytes: 5, processes: 2 }
+    fn exited(code: i32) -> CallEnding {
+        CallEnding { report: ExitReport::Exited(code), memory_bytes: 5, processes: 2 }
     }
 
     #[test]

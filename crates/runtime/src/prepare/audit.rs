@@ -1,7 +1,7 @@
 //! The settings of an `audit`: success criteria, scope, verify commands, and who works in the folder.
 
 use gadfly_engine::protocol::audit::report::Criterion;
-use gadfly_engine::protocol::audit::settings::Settings;
+use gadfly_engine::protocol::audit::settings::AuditSettings;
 use gadfly_engine::tree::Acceptance;
 use gadfly_engine::work::Work;
 use gadfly_project::config::{CriterionSetting, criteria};
@@ -23,7 +23,7 @@ pub(super) fn settings(
     request: &Request,
     material: &Material,
     problems: &mut Vec<Problem>,
-) -> Option<Settings> {
+) -> Option<AuditSettings> {
     let criteria = criteria_of(config, request, problems)?;
     if !request.rubrics.is_empty() {
         let message = "`audit` goes by success criteria, not by a rubric";
@@ -60,7 +60,7 @@ pub(super) fn settings(
         let message = "verify commands are not run in a review: there is no folder to run them in";
         problems.push(Problem::warning(message).help("`gadfly run` with a worker runs them"));
     }
-    Some(Settings {
+    Some(AuditSettings {
         task_id: config.audit.task_id.as_ref().map_or_else(|| slug(&name), |id| id.value.clone()),
         task: material.task.digest(),
         criteria,

@@ -2,11 +2,11 @@
 //! runs on the same file put off.
 
 use gadfly_engine::protocol::converge::sets::{self, Criterion, PASSES};
-use gadfly_engine::protocol::converge::settings::{DeferredEarlier, Settings};
+use gadfly_engine::protocol::converge::settings::{ConvergeSettings, DeferredEarlier};
 use gadfly_journal::{Deferred, Journal, OpenError};
 use gadfly_project::config::{CriteriaSetting, CriterionSetting, criteria};
 use gadfly_project::place::option;
-use gadfly_project::{Layer, LoopConfig, Problem};
+use gadfly_project::{ConfigLayer, LoopConfig, Problem};
 
 use super::settings::{seats, small};
 use super::{Material, Request};
@@ -17,7 +17,7 @@ pub(super) fn settings(
     request: &Request,
     material: &Material,
     problems: &mut Vec<Problem>,
-) -> Option<Settings> {
+) -> Option<ConvergeSettings> {
     if !request.rubrics.is_empty() {
         let message = "`converge` goes by named criteria, not by a rubric";
         problems.push(
@@ -27,10 +27,10 @@ pub(super) fn settings(
     }
     let criteria = criteria_of(config, request, problems)?;
     let rounds = match config.options.rounds.layer {
-        Layer::BuiltIn => cap(config, request),
+        ConfigLayer::BuiltIn => cap(config, request),
         _ => small(config.options.rounds.value),
     };
-    Some(Settings {
+    Some(ConvergeSettings {
         task: material.task.digest(),
         criteria,
         references: material.named_references(),

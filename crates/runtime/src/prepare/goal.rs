@@ -8,17 +8,17 @@ use gadfly_agents::{Network, Unheld, kind_edits_files};
 use gadfly_engine::brief::Reference;
 use gadfly_engine::goal::Already;
 use gadfly_engine::plan::NodePlan;
-use gadfly_engine::protocol::goal::{self, Criterion, Policy, Server, Settings};
+use gadfly_engine::protocol::goal::{self, Criterion, GoalSettings, Policy, ToolServer};
 use gadfly_engine::tool::Risk;
 use gadfly_engine::tool::policy::OwnTools;
 use gadfly_engine::tree::Acceptance;
 use gadfly_engine::{Limits, Text};
 use gadfly_journal::RunId;
-use gadfly_project::config::Task;
+use gadfly_project::config::TaskSource;
 use gadfly_project::place::option;
-use gadfly_project::{Config, GoalConfig, Kind, Overrides, Problem, SourceSpan, Sourced, file, title};
+use gadfly_project::{AgentKind, Config, GoalConfig, Overrides, Problem, SourceSpan, Sourced, file, title};
 
-use super::settings::{Part, small};
+use super::settings::{RoleAssignment, small};
 use super::{PlanBuilder, Prepared, RunSettings, folder};
 use crate::agent_set::AgentSet;
 use crate::agents::{AgentResolver, startable};
@@ -53,8 +53,8 @@ impl GoalRequest {
 
 /// A goal's settings, and where its worker will be.
 #[derive(Clone, PartialEq, Debug)]
-pub struct GoalSettings {
-    pub settings: Settings,
+pub struct PreparedGoal {
+    pub settings: GoalSettings,
     /// The project, if it is worked on in place.
     pub in_place: Option<PathBuf>,
     /// Where the runs of the store have their folders.
@@ -75,7 +75,7 @@ pub async fn prepare_goal(
     resolver: &AgentResolver<'_>,
 ) -> Result<Prepared, Vec<Problem>> {
     let (config, mut problems) = request.configured(resolver.config);
-    let texts = Texts::read(&config, &mut problems);
+    let texts = GoalTexts::read(&config, &mut problems);
     if !problems.iter().any(Problem::is_error) {
         problems.extend(cannot_begin(&config, resolver).await);
     }
@@ -96,7 +96,7 @@ pub async fn prepare_goal(
     worth_saying(&config, &mut problems);
     let run_limits = resolver.config.limits.with(request.given.limits());
     let capped = run_limits.money.is_some() || config.limits.money.is_some();
-    let settings = Settings {
+    let settings = GoalSettings {
         goal: texts.goal.digest(),
         worker: worker.value.clone(),
         critic: config.options.critic.as_ref().filter(|_| config.watches()).map(|c| c.value.clone()),
@@ -147,7 +147,7 @@ pub async fn prepare_goal(
     let draft = PlanBuilder {
         folders: Vec::new(),
         reports: None,
-        settings: RunSettings::Goal(Box::new(GoalSettings {
+        settings: RunSettings::Goal(Box::new(PreparedGoal {
             settings,
             in_place: config.options.in_place.value.then(|| project.clone()),
             work: request.store.as_deref().map(|store| resolver.custody.work_of(store)),
@@ -167,7 +167,7 @@ pub async fn prepare_goal(
     draft.finish().map_err(|p| vec![p])
 }
 
-impl GoalSettings {
+impl PreparedGoal {
     pub(super) fn node_plan(&self, limits: Limits) -> Result<NodePlan, serde_json::Error> {
         let settings = serde_json::to_value(&self.settings)?;
         let book = goal::RULE_BOOK;
@@ -175,9 +175,9 @@ impl GoalSettings {
     }
 
     /// Everybody who may be called, the worker first.
-    pub(super) fn cast(&self) -> Vec<Part> {
-        let Settings { worker, critic, judge, interval, .. } = &self.settings;
-        let part = |role, agent: &String, calls, grows| Part {
+    pub(super) fn cast(&self) -> Vec<RoleAssignment> {
+        let GoalSettings { worker, critic, judge, interval, .. } = &self.settings;
+        let part = |role, agent: &String, calls, grows| RoleAssignment {
             role,
             agent: agent.clone(),
             lens: None,
@@ -227,10 +227,10 @@ fn acceptance(config: &GoalConfig, goal: &str) -> Acceptance {
     Acceptance::Commit { branch: config.options.branch.as_ref().map(|b| b.value.clone()), message }
 }
 
-fn servers(config: &GoalConfig, all: &Config) -> Vec<Server> {
+fn servers(config: &GoalConfig, all: &Config) -> Vec<ToolServer> {
     let known = |name: &Sourced<String>| {
         let risk = all.mcp.get(&name.value)?.risk.value;
-        Some(Server { name: name.value.clone(), risk })
+        Some(ToolServer { name: name.value.clone(), risk })
     };
     config.options.mcp.iter().filter_map(known).collect()
 }
@@ -286,10 +286,10 @@ fn without_tools(worker: &Sourced<String>, agent_set: &AgentSet) -> Option<Probl
         "worker `{}` of kind `{}` has neither tools nor a folder it could work in",
         worker.value, member.card.kind
     );
-    let help = if member.card.kind == Kind::Scripted.name() {
+    let help = if member.card.kind == AgentKind::Scripted.name() {
         "give its script a reply with `calls` or `files`".to_owned()
     } else {
-        let able = Kind::ALL.iter().filter(|kind| kind.is_http() || kind.is_process());
+        let able = AgentKind::ALL.iter().filter(|kind| kind.is_http() || kind.is_process());
         format!("name one of kind {}", able.map(|kind| kind.name()).collect::<Vec<_>>().join(", "))
     };
     Some(Problem::error(message).help(help).at(worker.place.as_ref()))
@@ -342,16 +342,16 @@ async fn below(resolver: &AgentResolver<'_>, project: &Path) -> String {
 }
 
 /// What the user brings.
-struct Texts {
+struct GoalTexts {
     goal: Text,
     references: Vec<(Reference, Text)>,
 }
 
-impl Texts {
+impl GoalTexts {
     fn read(config: &GoalConfig, problems: &mut Vec<Problem>) -> Option<Self> {
         let goal = config.goal.as_ref().and_then(|goal| match &goal.value {
-            Task::Text(text) => Some(text.clone()),
-            Task::File(path) => read("goal", path, goal.place.as_ref(), problems),
+            TaskSource::Text(text) => Some(text.clone()),
+            TaskSource::File(path) => read("goal", path, goal.place.as_ref(), problems),
         });
         let mut references = Some(Vec::new());
         for path in &config.options.with {

@@ -4,7 +4,7 @@
 use std::path::PathBuf;
 
 use gadfly_engine::brief::Reference;
-use gadfly_engine::deduction::Table;
+use gadfly_engine::deduction::DeductionTable;
 use gadfly_engine::judging::Seat;
 use gadfly_engine::protocol::converge::sets::Criterion;
 use gadfly_engine::protocol::score::settings::EscalateTo;
@@ -22,7 +22,7 @@ pub struct Inherited {
     /// Of a `revise` loop.
     pub(super) rubric: Vec<String>,
     /// Of a `score` loop.
-    pub(super) score_rubric: Option<(String, Option<Table>)>,
+    pub(super) score_rubric: Option<(String, Option<DeductionTable>)>,
     /// Of a `converge` loop.
     pub(super) questions: Vec<Criterion>,
     pub(super) passes: Option<u32>,
@@ -83,7 +83,7 @@ impl Request {
 }
 
 /// What every protocol's settings have.
-struct Shared {
+struct SharedSettings {
     task: Digest,
     references: Vec<Reference>,
     worker: Option<String>,
@@ -125,12 +125,12 @@ impl<'a> Old<'a> {
     }
 
     /// The settings' common part and the protocol's name; what only one protocol has goes to `inherited`.
-    fn shared(&self, inherited: &mut Inherited) -> Result<(Shared, &'static str), Problem> {
+    fn shared(&self, inherited: &mut Inherited) -> Result<(SharedSettings, &'static str), Problem> {
         let settings = self.plan.root.settings.clone();
         let unreadable = |e: serde_json::Error| wrong(self.run, &e);
         match self.plan.root.protocol.as_str() {
             "revise" => {
-                let old: revise::Settings = serde_json::from_value(settings).map_err(unreadable)?;
+                let old: revise::ReviseSettings = serde_json::from_value(settings).map_err(unreadable)?;
                 inherited.rubric = old.rubric;
                 let seat = Seat { agent: old.critic, fallback: old.fallback_critic, lens: None };
                 let more = move |given: &mut Overrides| {
@@ -141,10 +141,11 @@ impl<'a> Old<'a> {
                 };
                 let (task, references) = (old.task, old.references);
                 let (worker, out, more) = (old.worker, old.out, Box::new(more));
-                Ok((Shared { task, references, worker, critics: vec![seat], out, more }, "revise"))
+                Ok((SharedSettings { task, references, worker, critics: vec![seat], out, more }, "revise"))
             }
             "score" => {
-                let old: score::settings::Settings = serde_json::from_value(settings).map_err(unreadable)?;
+                let old: score::settings::ScoreSettings =
+                    serde_json::from_value(settings).map_err(unreadable)?;
                 inherited.score_rubric = Some((self.text(&old.rubric)?, old.table));
                 let more = move |given: &mut Overrides| {
                     given.or_set("threshold", u64::from(old.threshold));
@@ -161,16 +162,16 @@ impl<'a> Old<'a> {
                 };
                 let (task, references, critics) = (old.task, old.references, old.critics);
                 let (worker, out, more) = (old.worker, old.out, Box::new(more));
-                Ok((Shared { task, references, worker, critics, out, more }, "score"))
+                Ok((SharedSettings { task, references, worker, critics, out, more }, "score"))
             }
             "converge" => {
-                let old: converge::settings::Settings =
+                let old: converge::settings::ConvergeSettings =
                     serde_json::from_value(settings).map_err(unreadable)?;
                 inherited.questions = old.criteria;
                 inherited.passes = Some(old.rounds);
                 let (task, references, critics) = (old.task, old.references, old.critics);
                 let (worker, out, more) = (old.worker, old.out, Box::new(|_: &mut Overrides| {}));
-                Ok((Shared { task, references, worker, critics, out, more }, "converge"))
+                Ok((SharedSettings { task, references, worker, critics, out, more }, "converge"))
             }
             other => Err(wrong(self.run, &format!("a run of `{other}` leaves no draft to start from"))
                 .help("start a new run: its folder begins with what your checkout holds")),

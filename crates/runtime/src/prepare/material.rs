@@ -6,9 +6,9 @@ use std::path::{Path, PathBuf};
 use gadfly_engine::brief::Reference;
 use gadfly_engine::work::Work;
 use gadfly_engine::{Digest, Target, Text};
-use gadfly_project::config::Task;
+use gadfly_project::config::TaskSource;
 use gadfly_project::place::option;
-use gadfly_project::{LoopConfig, Problem, Protocol, SourceSpan, file, landing};
+use gadfly_project::{LoopConfig, LoopProtocol, Problem, SourceSpan, file, landing};
 
 use super::{Described, Request, Submission};
 use crate::save;
@@ -128,9 +128,9 @@ fn judged_file(brought: &Submission) -> Option<Target> {
 }
 
 /// One file is a text to the protocols that judge texts.
-fn as_judged(work: &Work, protocol: Protocol) -> Work {
+fn as_judged(work: &Work, protocol: LoopProtocol) -> Work {
     match work {
-        Work::Files(files) if protocol != Protocol::Audit => match files.as_slice() {
+        Work::Files(files) if protocol != LoopProtocol::Audit => match files.as_slice() {
             [only] => Work::Draft(only.blob),
             _ => work.clone(),
         },
@@ -143,8 +143,8 @@ fn task(config: &LoopConfig, review: Option<&Submission>, problems: &mut Vec<Pro
         (None, Some(brought)) => return Some(format!("Review {}.", brought.what)),
         (None, None) => return None,
         (Some(task), _) => match &task.value {
-            Task::Text(text) => text.clone(),
-            Task::File(path) => read("task", path, task.place.as_ref(), problems)?,
+            TaskSource::Text(text) => text.clone(),
+            TaskSource::File(path) => read("task", path, task.place.as_ref(), problems)?,
         },
     };
     if given.trim().is_empty() {

@@ -2,9 +2,11 @@
 //! what the user says. What stands in the project's files stays the project's: its commands need trust.
 
 use gadfly_project::config::CriteriaSetting;
-use gadfly_project::nubos::Task;
+use gadfly_project::nubos::NubosTask;
 use gadfly_project::place::option;
-use gadfly_project::{Config, Layer, LoopConfig, Overrides, Problem, Protocol, SourceSpan, Sourced};
+use gadfly_project::{
+    Config, ConfigLayer, LoopConfig, LoopProtocol, Overrides, Problem, SourceSpan, Sourced,
+};
 
 use super::phase::usual;
 
@@ -12,8 +14,8 @@ use super::phase::usual;
 pub(super) const REPORTS: &str = ".nubos-pilot/.tmp";
 
 /// Fills in what the user did not say.
-pub(super) fn fill(task: &Task, config: &Config, given: &mut Overrides, problems: &mut Vec<Problem>) {
-    let protocol = Protocol::Audit;
+pub(super) fn fill(task: &NubosTask, config: &Config, given: &mut Overrides, problems: &mut Vec<Problem>) {
+    let protocol = LoopProtocol::Audit;
     if given.protocol().is_some_and(|given| given != protocol) {
         let message = format!("task {} is an `{protocol}`", task.id);
         problems.push(Problem::error(message).help(format!("leave {} out", option("protocol"))));
@@ -42,9 +44,9 @@ pub(super) fn fill(task: &Task, config: &Config, given: &mut Overrides, problems
 }
 
 /// What no flag can say, or what has to stay the project's.
-pub(super) fn lay_over(task: &Task, config: &Config, given: &Overrides, looped: &mut LoopConfig) {
+pub(super) fn lay_over(task: &NubosTask, config: &Config, given: &Overrides, looped: &mut LoopConfig) {
     let place = Some(SourceSpan::new(&task.plan, "", 0..0));
-    let own = |value: String| Sourced { value, layer: Layer::Project, place: place.clone() };
+    let own = |value: String| Sourced { value, layer: ConfigLayer::Project, place: place.clone() };
     looped.audit.task_id = Some(own(task.id.clone()));
     if !given.has("verify") {
         looped.audit.verify.clone_from(&task.verify);
@@ -54,7 +56,8 @@ pub(super) fn lay_over(task: &Task, config: &Config, given: &Overrides, looped: 
     }
     if !given.has("criteria") && !task.criteria.is_empty() {
         let items = CriteriaSetting::Items(task.criteria.clone());
-        looped.options.criteria = Some(Sourced { value: items, layer: Layer::Project, place: place.clone() });
+        looped.options.criteria =
+            Some(Sourced { value: items, layer: ConfigLayer::Project, place: place.clone() });
     }
     looped.audit.decisions.extend(task.decisions.iter().cloned());
     let configured = |name: &str| config.agents.contains_key(name).then(|| own(name.to_owned()));

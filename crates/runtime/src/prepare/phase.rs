@@ -5,16 +5,16 @@ use std::path::{Path, PathBuf};
 
 use gadfly_engine::Text;
 use gadfly_engine::protocol::revise::ProjectPhase;
-use gadfly_project::neuroflow::{Part, Phase};
+use gadfly_project::neuroflow::{PhaseAgent, PhaseSpec};
 use gadfly_project::place::option;
-use gadfly_project::{Config, LoopConfig, Overrides, Problem, Protocol, Sourced, title};
+use gadfly_project::{Config, LoopConfig, LoopProtocol, Overrides, Problem, Sourced, title};
 
 use super::Material;
 use super::audit::slug;
 
 /// Fills in what the user did not say.
-pub(super) fn fill(phase: &Phase, config: &Config, given: &mut Overrides, problems: &mut Vec<Problem>) {
-    let protocol = Protocol::Revise;
+pub(super) fn fill(phase: &PhaseSpec, config: &Config, given: &mut Overrides, problems: &mut Vec<Problem>) {
+    let protocol = LoopProtocol::Revise;
     if given.protocol().is_some_and(|given| given != protocol) {
         let message = format!("phase `{}` is a `{protocol}` loop", phase.name);
         problems.push(Problem::error(message).help(format!("leave {} out", option("protocol"))));
@@ -40,9 +40,9 @@ pub(super) fn fill(phase: &Phase, config: &Config, given: &mut Overrides, proble
 
 /// The agent that is configured under the name the phase wants; else the usual one, by its defaults.
 fn seat(
-    phase: &Phase,
+    phase: &PhaseSpec,
     role: &str,
-    part: &Part,
+    part: &PhaseAgent,
     default: Option<&Sourced<String>>,
     config: &Config,
     problems: &mut Vec<Problem>,
@@ -71,7 +71,7 @@ pub(super) fn usual(role: &str, default: Option<&Sourced<String>>, config: &Conf
 }
 
 /// What the loop's settings say of the phase. The texts are kept with the run.
-pub(super) fn project_phase(phase: &Phase, looped: &LoopConfig, material: &mut Material) -> ProjectPhase {
+pub(super) fn project_phase(phase: &PhaseSpec, looped: &LoopConfig, material: &mut Material) -> ProjectPhase {
     let mut keep = |text: String| material.keep(Text::new(text));
     let dedicated = phase.worker.words.is_some() || plays(looped.options.worker.as_ref(), &phase.worker);
     let (preface, phase_skill) = if dedicated {
@@ -87,12 +87,12 @@ pub(super) fn project_phase(phase: &Phase, looped: &LoopConfig, material: &mut M
     }
 }
 
-fn plays(agent: Option<&Sourced<String>>, part: &Part) -> bool {
+fn plays(agent: Option<&Sourced<String>>, part: &PhaseAgent) -> bool {
     agent.is_some_and(|agent| part.agent.as_ref() == Some(&agent.value))
 }
 
 /// The phase's skill, then what its folder holds.
-fn preface(phase: &Phase) -> Option<String> {
+fn preface(phase: &PhaseSpec) -> Option<String> {
     let mut parts = Vec::new();
     if let Some(skill) = &phase.skill {
         parts.push(format!("Phase skill neuroflow:phase-{}:\n\n{}", skill.phase, skill.words.text.trim()));

@@ -12,20 +12,22 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 
 use gadfly_engine::deduction::Phase;
-use gadfly_engine::pipeline::registry::{Entry, Need, Product, Registry, Weight};
+use gadfly_engine::pipeline::registry::{Need, Product, Registry, RegistryEntry, Weight};
 use gadfly_engine::pipeline::{Gate, PairVerdict, Pattern};
-use gadfly_engine::protocol::pipeline::settings::{Commit, Hooks, Mode, Pair, Planning, Settings};
-use gadfly_engine::protocol::score::files::{Command, Output};
+use gadfly_engine::protocol::pipeline::settings::{
+    Commit, Hooks, PairSettings, PipelineMode, PipelineSettings, Planning,
+};
+use gadfly_engine::protocol::score::files::{ProjectCommand, WorkerOutput};
 use gadfly_engine::protocol::score::settings::{EXPLORATION, EscalateTo, THRESHOLD};
 use gadfly_engine::{Digest, Limits, Text};
 use gadfly_project::config::{HookEvent, VerifyConfig};
 use gadfly_project::layout::{self, Layout, ProjectFiles};
 use gadfly_project::{Config, Problem, Sourced, deduction_table, file, registry, suggest, title};
 
-use super::settings::Part;
+use super::settings::RoleAssignment;
 use super::{PlanBuilder, Prepared, RunSettings, folder, small};
 use crate::agents::AgentResolver;
-use briefs::Shelf;
+use briefs::PlanTexts;
 use cast::Cast;
 
 pub use cast::AliasedAgent;
@@ -76,7 +78,7 @@ pub enum PlanWanted {
 }
 
 /// A project whose registry can be asked, with its placeholders filled in.
-pub struct Known {
+pub struct ProjectRegistry {
     pub files: ProjectFiles,
     pub registry: Registry,
     pub project: String,
@@ -88,7 +90,7 @@ pub fn known(
     root: &std::path::Path,
     config: &Config,
     state_project: Option<&str>,
-) -> Result<Known, Vec<Problem>> {
+) -> Result<ProjectRegistry, Vec<Problem>> {
     let files = layout::read(root, config);
     let mut problems: Vec<Problem> = files.problems.clone();
     let Some(file) = &files.registry else {
@@ -114,7 +116,7 @@ pub fn known(
     }
     let project = name.map_or_else(|| root_name(root), |name| name.name);
     let registry = registry::resolved(&file.registry, &project);
-    Ok(Known { registry, project, warnings: problems, files })
+    Ok(ProjectRegistry { registry, project, warnings: problems, files })
 }
 
 fn needs_project(registry: &Registry) -> bool {
@@ -154,7 +156,7 @@ pub async fn prepare_pipeline(
     }
     let gate = gate(config, request.gate.as_deref().unwrap_or(&config.pipeline.gate.value));
     let gate = gate.map_err(|problem| problems.push(problem)).unwrap_or_else(|()| Gate::commit());
-    let mut shelf = Shelf::new(&known, request);
+    let mut shelf = PlanTexts::new(&known, request);
     let planning = shelf.planning(request, config, &mut problems);
     let registry = asked_for(&known, request, &mut problems);
     let mut cast = Cast::default();
@@ -182,9 +184,9 @@ pub async fn prepare_pipeline(
     let what = title::title(&request.request);
     // Of one agent, or of none of the registry's, the project's state is not told.
     let mut files = state_files(resolver.root, &known.files);
-    files.state = mode(request) == Mode::Pipeline;
-    let settings = Settings {
-        state_files: (mode(request) != Mode::Simple).then(|| files.places()),
+    files.state = mode(request) == PipelineMode::Pipeline;
+    let settings = PipelineSettings {
+        state_files: (mode(request) != PipelineMode::Simple).then(|| files.places()),
         project: known.project.clone(),
         request: shelf.keep(request.request.clone()),
         registry,
@@ -204,7 +206,7 @@ pub async fn prepare_pipeline(
         unjudged: patterns(&config.project.unjudged),
         plan: planning,
         plan_agreed: request.yes || request.just_do_it,
-        result_agreed: request.yes || request.just_do_it || mode(request) != Mode::Pipeline,
+        result_agreed: request.yes || request.just_do_it || mode(request) != PipelineMode::Pipeline,
         commit: commits.then(|| Commit { branch: request.branch.clone(), message: what.clone() }),
         hooks: hooks(config),
         pair_limits: gadfly_project::config::loop_default().with(config.limits),
@@ -232,32 +234,32 @@ pub async fn prepare_pipeline(
     draft.finish().map_err(|p| vec![p])
 }
 
-fn mode(request: &PipelineRequest) -> Mode {
+fn mode(request: &PipelineRequest) -> PipelineMode {
     if request.simple {
-        Mode::Simple
+        PipelineMode::Simple
     } else if request.only.is_empty() {
-        Mode::Pipeline
+        PipelineMode::Pipeline
     } else {
-        Mode::Standalone
+        PipelineMode::Standalone
     }
 }
 
 /// One worker and one critic, without a registry.
-fn simple(resolver: &AgentResolver<'_>) -> Known {
-    let entry = Entry {
+fn simple(resolver: &AgentResolver<'_>) -> ProjectRegistry {
+    let entry = RegistryEntry {
         agent: DEFAULT.to_owned(),
         critic: Some(DEFAULT_CRITIC.to_owned()),
         escalate_to: EscalateTo::User,
         weight: Weight::Share { points: 10_000, component: "work".to_owned(), binary: false },
-        ..Entry::default()
+        ..RegistryEntry::default()
     };
     let files = layout::read(resolver.root, resolver.config);
     let project = files.project_name(None).map_or_else(|| root_name(resolver.root), |name| name.name);
-    Known { files, registry: Registry { entries: vec![entry] }, project, warnings: Vec::new() }
+    ProjectRegistry { files, registry: Registry { entries: vec![entry] }, project, warnings: Vec::new() }
 }
 
 /// The entries this run is about: all, or those that were named.
-fn asked_for(known: &Known, request: &PipelineRequest, problems: &mut Vec<Problem>) -> Registry {
+fn asked_for(known: &ProjectRegistry, request: &PipelineRequest, problems: &mut Vec<Problem>) -> Registry {
     if request.only.is_empty() {
         return known.registry.clone();
     }
@@ -267,7 +269,7 @@ fn asked_for(known: &Known, request: &PipelineRequest, problems: &mut Vec<Proble
         match known.registry.get(name) {
             // Whoever is asked for by name runs.
             Some(entry) => {
-                entries.push(Entry { conditional: None, requires: Need::default(), ..entry.clone() });
+                entries.push(RegistryEntry { conditional: None, requires: Need::default(), ..entry.clone() });
             }
             None => problems.push(
                 Problem::error(format!("the registry has no agent `{name}`"))
@@ -280,14 +282,14 @@ fn asked_for(known: &Known, request: &PipelineRequest, problems: &mut Vec<Proble
 
 /// How one agent is dispatched.
 fn pair(
-    entry: &Entry,
-    known: &Known,
+    entry: &RegistryEntry,
+    known: &ProjectRegistry,
     request: &PipelineRequest,
     config: &Config,
-    shelf: &mut Shelf<'_>,
+    shelf: &mut PlanTexts<'_>,
     cast: &mut Cast,
     problems: &mut Vec<Problem>,
-) -> Option<Pair> {
+) -> Option<PairSettings> {
     let (files, agent) = (&known.files, entry.agent.as_str());
     let judges = entry.judges();
     cast.add(agent, judges, files, config, problems)?;
@@ -301,7 +303,7 @@ fn pair(
         cast.add(critic, true, files, config, problems)?;
         seats.push(gadfly_engine::judging::Seat { agent: critic.clone(), fallback: None, lens: None });
     }
-    if let Some(dual) = second.filter(|_| mode(request) == Mode::Pipeline && !seats.is_empty()) {
+    if let Some(dual) = second.filter(|_| mode(request) == PipelineMode::Pipeline && !seats.is_empty()) {
         cast.add(&dual.critic, true, files, config, problems)?;
         let lens = Some(dual.lens.unwrap_or_else(|| dual.critic.clone()));
         seats.push(gadfly_engine::judging::Seat { agent: dual.critic, fallback: None, lens });
@@ -319,7 +321,7 @@ fn pair(
     let identities = seats.iter().filter_map(|seat| Some((seat.agent.clone(), shelf.critic(&seat.agent)?)));
     let identities: BTreeMap<String, Digest> = identities.collect();
     let (identity, task, loaded) = shelf.worker(entry, request);
-    Some(Pair {
+    Some(PairSettings {
         worker: entry.agent.clone(),
         identity,
         task,
@@ -339,9 +341,9 @@ fn pair(
 /// What a critic deducts by: its rubric, else what its own file says.
 fn rubric(
     critic: &str,
-    known: &Known,
+    known: &ProjectRegistry,
     problems: &mut Vec<Problem>,
-) -> Option<(String, Option<gadfly_engine::deduction::Table>)> {
+) -> Option<(String, Option<gadfly_engine::deduction::DeductionTable>)> {
     let files = &known.files;
     let Some(rubric) = files.rubric_for(critic) else {
         let own = files.agents.get(critic).map(|agent| agent.body.clone());
@@ -362,7 +364,7 @@ fn rubric(
 }
 
 /// Explorations need less.
-fn threshold(entry: &Entry) -> u32 {
+fn threshold(entry: &RegistryEntry) -> u32 {
     let patterns = entry.produces.iter().flat_map(|product| &product.patterns);
     let mut patterns = patterns.peekable();
     let explores =
@@ -371,22 +373,22 @@ fn threshold(entry: &Entry) -> u32 {
 }
 
 /// Whoever has no tool to write with says what it has to say, and that becomes its one file.
-fn output(entry: &Entry, files: &ProjectFiles) -> Output {
+fn output(entry: &RegistryEntry, files: &ProjectFiles) -> WorkerOutput {
     let is_one = matches!(entry.produces.as_slice(), [Product { patterns, files, .. }]
         if patterns.len() == 1 && patterns[0].is_plain_file() && files.len() <= 1);
     let cannot_write = files.agents.get(&entry.agent).is_some_and(|agent| !agent.can_write());
-    if is_one && cannot_write { Output::Reply } else { Output::Files }
+    if is_one && cannot_write { WorkerOutput::Reply } else { WorkerOutput::Files }
 }
 
-fn commands(verify: &VerifyConfig) -> Vec<Command> {
+fn commands(verify: &VerifyConfig) -> Vec<ProjectCommand> {
     let timeout_ms = u64::try_from(verify.timeout.value.as_millis()).unwrap_or(u64::MAX);
-    verify.commands.iter().map(|c| Command { line: c.value.clone(), timeout_ms }).collect()
+    verify.commands.iter().map(|c| ProjectCommand { line: c.value.clone(), timeout_ms }).collect()
 }
 
 fn hooks(config: &Config) -> Hooks {
     let timeout_ms = u64::try_from(config.hooks.timeout.value.as_millis()).unwrap_or(u64::MAX);
-    let of = |event| -> Vec<Command> {
-        config.hooks.of(event).iter().map(|c| Command { line: c.value.clone(), timeout_ms }).collect()
+    let of = |event| -> Vec<ProjectCommand> {
+        config.hooks.of(event).iter().map(|c| ProjectCommand { line: c.value.clone(), timeout_ms }).collect()
     };
     Hooks {
         pre_dispatch: of(HookEvent::PreDispatch),
@@ -427,20 +429,20 @@ fn given_plan(path: &std::path::Path, problems: &mut Vec<Problem>) -> Option<Tex
 }
 
 /// Everybody who may be called, for what a run can cost at worst.
-pub(super) fn parts(settings: &Settings) -> Vec<Part> {
-    let mut parts: Vec<Part> = Vec::new();
+pub(super) fn parts(settings: &PipelineSettings) -> Vec<RoleAssignment> {
+    let mut parts: Vec<RoleAssignment> = Vec::new();
     let mut add = |role: &'static str, agent: &str, calls: u32| match parts
         .iter_mut()
         .find(|part| part.role == role && part.agent == agent)
     {
         Some(part) => part.calls = part.calls.saturating_add(calls),
-        None => parts.push(Part { role, agent: agent.to_owned(), lens: None, calls, grows: 0 }),
+        None => parts.push(RoleAssignment { role, agent: agent.to_owned(), lens: None, calls, grows: 0 }),
     };
     // An escalated pair begins once more; what is incomplete or red is mended.
     let rounds = settings.rounds.saturating_mul(2).saturating_add(settings.fixes).saturating_add(2);
     let rounds = rounds.saturating_mul(settings.overall);
     for (agent, pair) in &settings.pairs {
-        let judges = settings.registry.get(agent).is_some_and(Entry::judges);
+        let judges = settings.registry.get(agent).is_some_and(RegistryEntry::judges);
         if !judges {
             add("worker", agent, rounds);
         }

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use gadfly_engine::protocol::audit::checks::scope::Scope;
 use gadfly_engine::work::Work;
-use gadfly_engine::{Entry, Text};
+use gadfly_engine::{ArtifactFile, Text};
 use gadfly_project::{Problem, file};
 
 use super::Submission;
@@ -14,7 +14,7 @@ use crate::workspace::{Git, Range, Reviewed};
 
 /// What a review is asked to look at.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub enum Wanted {
+pub enum ReviewTarget {
     Paths(Vec<PathBuf>),
     Changes(Range),
 }
@@ -28,13 +28,13 @@ const LARGEST: u64 = 64 << 20;
 pub(crate) async fn load_submission(
     git: Option<Git>,
     root: &Path,
-    wanted: &Wanted,
+    wanted: &ReviewTarget,
     exclude: &[String],
 ) -> Result<Option<Submission>, Problem> {
     let excluded = Scope::new(exclude);
     let keep = |path: &str| exclude.is_empty() || !excluded.contains(path);
     // A single file needs no git, and may lie anywhere.
-    if let Wanted::Paths(paths) = wanted
+    if let ReviewTarget::Paths(paths) = wanted
         && let [path] = paths.as_slice()
         && path.is_file()
     {
@@ -44,8 +44,8 @@ pub(crate) async fn load_submission(
     let scratch = Scratch::new().map_err(|e| unable(&e))?;
     let reviewed = Reviewed::open(git, root, &scratch.0).await.map_err(|e| unable(&e))?;
     match wanted {
-        Wanted::Changes(range) => changes(&reviewed, range, &keep).await,
-        Wanted::Paths(paths) => files(&reviewed, root, paths, &keep).await,
+        ReviewTarget::Changes(range) => changes(&reviewed, range, &keep).await,
+        ReviewTarget::Paths(paths) => files(&reviewed, root, paths, &keep).await,
     }
 }
 
@@ -76,7 +76,7 @@ fn one(path: &Path, root: &Path) -> Result<Submission, Problem> {
         return Err(Problem::error(format!("{what} is empty: there is nothing to judge")));
     }
     let text = Text::new(text);
-    let entry = Entry { path: what.clone(), mode: 0o644, blob: text.digest() };
+    let entry = ArtifactFile { path: what.clone(), mode: 0o644, blob: text.digest() };
     Ok(Submission { work: Work::Files(vec![entry]), texts: vec![text], what, file: Some(path) })
 }
 
@@ -125,7 +125,7 @@ async fn files(
             Ok(text) if !text.contains('\0') => {
                 bytes += text.len() as u64;
                 let text = Text::new(text);
-                entries.push(Entry { path, mode: 0o644, blob: text.digest() });
+                entries.push(ArtifactFile { path, mode: 0o644, blob: text.digest() });
                 texts.push(text);
             }
             _ => opaque.push(path),

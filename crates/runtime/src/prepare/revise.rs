@@ -1,11 +1,11 @@
 //! The settings of a `revise` loop: a rubric both agents are given, and the agents.
 
 use gadfly_engine::Digest;
-use gadfly_engine::protocol::revise::{ProjectPhase, Settings};
+use gadfly_engine::protocol::revise::{ProjectPhase, ReviseSettings};
 use gadfly_engine::work::Work;
 use gadfly_project::place::option;
 use gadfly_project::rubric::{self, Contributor, Rubric, RubricSource};
-use gadfly_project::{Layer, LoopConfig, Problem, Sourced};
+use gadfly_project::{ConfigLayer, LoopConfig, Problem, Sourced};
 
 use super::settings::small;
 use super::{Described, Material, Request, phase};
@@ -15,7 +15,7 @@ pub(super) fn settings(
     request: &Request,
     material: &mut Material,
     problems: &mut Vec<Problem>,
-) -> Option<Settings> {
+) -> Option<ReviseSettings> {
     let rubric = rubric(config, request, problems)?;
     let draft = match &material.given {
         Some(Work::Draft(draft)) => Some(*draft),
@@ -43,8 +43,8 @@ pub(super) fn settings(
 }
 
 /// The settings of a loop about this task, without rubric and material. None without a critic.
-pub(super) fn bare(config: &LoopConfig, task: Digest) -> Option<Settings> {
-    Some(Settings {
+pub(super) fn bare(config: &LoopConfig, task: Digest) -> Option<ReviseSettings> {
+    Some(ReviseSettings {
         task,
         phase: config.options.phase.as_ref().map_or_else(|| "general".to_owned(), |p| p.value.clone()),
         rubric: Vec::new(),
@@ -68,7 +68,7 @@ fn rubric(config: &LoopConfig, request: &Request, problems: &mut Vec<Problem>) -
     let configured =
         config.options.rubric.as_ref().map(|s| read(rubric::from_setting(s))).unwrap_or_default();
     let mut user: Vec<_> =
-        request.rubrics.iter().flat_map(|path| read(rubric::read(path, Layer::Flags))).collect();
+        request.rubrics.iter().flat_map(|path| read(rubric::read(path, ConfigLayer::Flags))).collect();
     user.extend(request.criteria.iter().cloned());
     if !wrong.is_empty() {
         problems.extend(wrong);

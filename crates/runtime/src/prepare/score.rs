@@ -2,8 +2,8 @@
 
 use std::path::Path;
 
-use gadfly_engine::deduction::Table;
-use gadfly_engine::protocol::score::settings::Settings;
+use gadfly_engine::deduction::DeductionTable;
+use gadfly_engine::protocol::score::settings::ScoreSettings;
 use gadfly_engine::{Digest, Text};
 use gadfly_project::config::RubricSetting;
 use gadfly_project::place::option;
@@ -17,8 +17,8 @@ pub(super) fn settings(
     request: &Request,
     material: &mut Material,
     problems: &mut Vec<Problem>,
-) -> Option<Settings> {
-    let rubric = Rubric::read(config, request, problems)?;
+) -> Option<ScoreSettings> {
+    let rubric = ScoreRubric::read(config, request, problems)?;
     if rubric.table.is_none() {
         problems.push(
             Problem::warning("the rubric has no table of deductions: the critic's own number counts")
@@ -48,8 +48,8 @@ pub(super) fn settings(
 }
 
 /// The settings of a loop about this task, without rubric and material.
-pub(super) fn bare(config: &LoopConfig, task: Digest) -> Settings {
-    Settings {
+pub(super) fn bare(config: &LoopConfig, task: Digest) -> ScoreSettings {
+    ScoreSettings {
         task,
         rubric: task,
         table: None,
@@ -72,12 +72,12 @@ pub(super) fn bare(config: &LoopConfig, task: Digest) -> Settings {
 
 /// What the critic deducts by: the text as it was written, and the table in it.
 #[derive(Default)]
-struct Rubric {
+struct ScoreRubric {
     text: String,
-    table: Option<Table>,
+    table: Option<DeductionTable>,
 }
 
-impl Rubric {
+impl ScoreRubric {
     fn read(config: &LoopConfig, request: &Request, problems: &mut Vec<Problem>) -> Option<Self> {
         let mut rubric = Self::default();
         let before = problems.len();

@@ -8,26 +8,26 @@ use gadfly_engine::protocol::score::settings::EscalateTo;
 use gadfly_engine::protocol::{audit, converge, pipeline, revise, score};
 use gadfly_engine::{Digest, Limits, Text};
 use gadfly_journal::RunId;
-use gadfly_project::{LoopConfig, Problem, Protocol};
+use gadfly_project::{LoopConfig, LoopProtocol, Problem};
 
-use super::{GoalSettings, Material, Request};
+use super::{Material, PreparedGoal, Request};
 
 /// One protocol's settings.
 #[derive(Clone, PartialEq, Debug)]
 pub enum RunSettings {
-    Revise(revise::Settings),
-    Score(Box<score::settings::Settings>),
-    Audit(audit::settings::Settings),
-    Converge(converge::settings::Settings),
+    Revise(revise::ReviseSettings),
+    Score(Box<score::settings::ScoreSettings>),
+    Audit(audit::settings::AuditSettings),
+    Converge(converge::settings::ConvergeSettings),
     /// A goal, which is no loop.
-    Goal(Box<GoalSettings>),
+    Goal(Box<PreparedGoal>),
     /// Many loops.
-    Pipeline(Box<pipeline::settings::Settings>),
+    Pipeline(Box<pipeline::settings::PipelineSettings>),
 }
 
 /// One agent's part in a loop.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub(crate) struct Part {
+pub(crate) struct RoleAssignment {
     pub role: &'static str,
     pub agent: String,
     /// What a critic looks at in particular.
@@ -46,14 +46,16 @@ pub(super) fn of(
     problems: &mut Vec<Problem>,
 ) -> Option<RunSettings> {
     Some(match config.options.protocol.value {
-        Protocol::Revise => {
+        LoopProtocol::Revise => {
             RunSettings::Revise(super::revise::settings(config, request, material, problems)?)
         }
-        Protocol::Score => {
+        LoopProtocol::Score => {
             RunSettings::Score(Box::new(super::score::settings(config, request, material, problems)?))
         }
-        Protocol::Audit => RunSettings::Audit(super::audit::settings(config, request, material, problems)?),
-        Protocol::Converge => {
+        LoopProtocol::Audit => {
+            RunSettings::Audit(super::audit::settings(config, request, material, problems)?)
+        }
+        LoopProtocol::Converge => {
             RunSettings::Converge(super::converge::settings(config, request, material, problems)?)
         }
     })
@@ -81,9 +83,9 @@ impl RunSettings {
     /// The settings of loops that differ only in task and rubric. None if the protocol needs more than these.
     pub(crate) fn of_task(config: &LoopConfig, task: Digest) -> Option<Self> {
         match config.options.protocol.value {
-            Protocol::Revise => super::revise::bare(config, task).map(Self::Revise),
-            Protocol::Score => Some(Self::Score(Box::new(super::score::bare(config, task)))),
-            Protocol::Audit | Protocol::Converge => None,
+            LoopProtocol::Revise => super::revise::bare(config, task).map(Self::Revise),
+            LoopProtocol::Score => Some(Self::Score(Box::new(super::score::bare(config, task)))),
+            LoopProtocol::Audit | LoopProtocol::Converge => None,
         }
     }
 
@@ -149,7 +151,7 @@ impl RunSettings {
     }
 
     /// Everybody who may be called, the worker first.
-    pub(crate) fn cast(&self) -> Vec<Part> {
+    pub(crate) fn cast(&self) -> Vec<RoleAssignment> {
         match self {
             Self::Revise(s) => {
                 let seat = Seat { agent: s.critic.clone(), fallback: s.fallback_critic.clone(), lens: None };
@@ -182,12 +184,12 @@ impl RunSettings {
 }
 
 /// Parts as they are added.
-struct Cast(Vec<Part>, u32);
+struct Cast(Vec<RoleAssignment>, u32);
 
 impl Cast {
     fn new(worker: Option<&str>, rounds: u32) -> Self {
         let rounds = if worker.is_some() { rounds } else { 1 };
-        let worker = worker.map(|agent| Part {
+        let worker = worker.map(|agent| RoleAssignment {
             role: "worker",
             agent: agent.to_owned(),
             lens: None,
@@ -198,7 +200,13 @@ impl Cast {
     }
 
     fn with(mut self, role: &'static str, agent: Option<&String>, calls: u32) -> Self {
-        self.0.extend(agent.map(|agent| Part { role, agent: agent.clone(), lens: None, calls, grows: 0 }));
+        self.0.extend(agent.map(|agent| RoleAssignment {
+            role,
+            agent: agent.clone(),
+            lens: None,
+            calls,
+            grows: 0,
+        }));
         self
     }
 
@@ -207,7 +215,7 @@ impl Cast {
         let calls = self.1.saturating_mul(2);
         for seat in seats {
             let lens = seat.lens.clone();
-            self.0.push(Part { role: "critic", agent: seat.agent.clone(), lens, calls, grows: 0 });
+            self.0.push(RoleAssignment { role: "critic", agent: seat.agent.clone(), lens, calls, grows: 0 });
         }
         let fallback = seats.iter().find_map(|s| s.fallback.as_ref());
         let calls = calls.saturating_mul(small(seats.len() as u64));
@@ -215,14 +223,14 @@ impl Cast {
     }
 }
 
-impl From<revise::Settings> for RunSettings {
-    fn from(settings: revise::Settings) -> Self {
+impl From<revise::ReviseSettings> for RunSettings {
+    fn from(settings: revise::ReviseSettings) -> Self {
         Self::Revise(settings)
     }
 }
 
-impl From<&revise::Settings> for RunSettings {
-    fn from(settings: &revise::Settings) -> Self {
+impl From<&revise::ReviseSettings> for RunSettings {
+    fn from(settings: &revise::ReviseSettings) -> Self {
         Self::Revise(settings.clone())
     }
 }

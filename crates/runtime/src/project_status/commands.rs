@@ -12,7 +12,7 @@ use tokio_util::sync::CancellationToken;
 use crate::folder::noted;
 use crate::process_env::ProcessEnv;
 use crate::setup::Setup;
-use crate::tools::confined::Output;
+use crate::tools::confined::OutputSink;
 
 /// How one command of a gate ended.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
@@ -68,7 +68,7 @@ impl Setup {
                 continue;
             };
             let held = process_env.own_command(dir, true);
-            let command = held.shell(&asked.command, dir, Some(time), Output::EndKept);
+            let command = held.shell(&asked.command, dir, Some(time), OutputSink::EndKept);
             all.push(match process_env.launcher.launch(command, CancellationToken::new()).await {
                 Err(error) => ran(None, error.to_string()),
                 Ok(done) => {

@@ -6,7 +6,7 @@ use std::path::Path;
 
 use gadfly_engine::pipeline::{Listing, PairVerdict};
 use gadfly_engine::protocol::Protocols;
-use gadfly_journal::pipeline::{FoundReceipt, Judge, RefusedReceipt, read_receipts};
+use gadfly_journal::pipeline::{FoundReceipt, RefusedReceipt, VerdictJudge, read_receipts};
 use gadfly_journal::signature::{SignedBy, Signers};
 use gadfly_journal::{Journal, ReadError, RunId};
 use gadfly_project::layout::Layout;
@@ -16,7 +16,7 @@ use crate::verify::verify;
 
 /// Whose word counts.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
-pub enum Word {
+pub enum ProofPolicy {
     /// The journal's, and where it is silent any receipt's.
     #[default]
     Any,
@@ -28,9 +28,9 @@ pub enum Word {
 
 /// Where a verdict is from, and who gave it.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Proof {
+pub struct VerdictProof {
     pub run: String,
-    pub judge: Judge,
+    pub judge: VerdictJudge,
     pub source: ProofSource,
 }
 
@@ -40,7 +40,7 @@ pub enum ProofSource {
     Receipt { at: String, signed_by: Option<SignedBy> },
 }
 
-impl Proof {
+impl VerdictProof {
     pub fn is_receipt(&self) -> bool {
         matches!(self.source, ProofSource::Receipt { .. })
     }
@@ -48,36 +48,36 @@ impl Proof {
 
 /// All that is known, before anything was looked at.
 #[derive(Clone, Debug, Default)]
-pub struct Evidence {
+pub struct StatusEvidence {
     /// The newest of each agent.
-    journal: BTreeMap<String, (PairVerdict, Proof)>,
-    receipts: BTreeMap<String, (PairVerdict, Proof)>,
-    refused: Vec<Refused>,
+    journal: BTreeMap<String, (PairVerdict, VerdictProof)>,
+    receipts: BTreeMap<String, (PairVerdict, VerdictProof)>,
+    refused: Vec<RefusedProof>,
 }
 
 /// Something that does not count: a receipt, a run, a whole store.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Refused {
+pub struct RefusedProof {
     pub what: String,
     pub why: String,
 }
 
-impl Evidence {
+impl StatusEvidence {
     pub fn read(
         root: &Path,
         layout: Layout,
         journal: Option<&Journal>,
-        word: &Word,
+        word: &ProofPolicy,
     ) -> Result<Self, ReadError> {
         let mut evidence = Self::default();
         let signers = match word {
-            Word::Signed(signers) => Some((signers, wall_ms())),
-            Word::Any | Word::Journal => None,
+            ProofPolicy::Signed(signers) => Some((signers, wall_ms())),
+            ProofPolicy::Any | ProofPolicy::Journal => None,
         };
         if let Some(journal) = journal.filter(|_| signers.is_none()) {
-            evidence.recorded(journal, *word == Word::Journal)?;
+            evidence.recorded(journal, *word == ProofPolicy::Journal)?;
         }
-        if *word != Word::Journal {
+        if *word != ProofPolicy::Journal {
             let folder = root.join(layout.state_folder()).join("receipts");
             let (found, refused) = read_receipts(&folder, signers);
             for RefusedReceipt { file, why } in refused {
@@ -85,7 +85,7 @@ impl Evidence {
             }
             for FoundReceipt { receipt, signed_by } in found {
                 let source = ProofSource::Receipt { at: receipt.at.clone(), signed_by };
-                let proof = Proof { run: receipt.run.clone(), judge: receipt.judge.clone(), source };
+                let proof = VerdictProof { run: receipt.run.clone(), judge: receipt.judge.clone(), source };
                 evidence.receipts.insert(receipt.agent.clone(), (receipt.verdict(), proof));
             }
         }
@@ -110,7 +110,7 @@ impl Evidence {
             believed.insert(recorded.run.clone(), is_believed);
             if is_believed {
                 let (run, judge) = (recorded.run.to_string(), recorded.judge);
-                let proof = Proof { run, judge, source: ProofSource::Journal };
+                let proof = VerdictProof { run, judge, source: ProofSource::Journal };
                 self.journal.insert(recorded.verdict.agent.clone(), (recorded.verdict, proof));
             }
         }
@@ -132,7 +132,7 @@ impl Evidence {
     }
 
     fn refuse(&mut self, what: String, why: &impl ToString) {
-        self.refused.push(Refused { what, why: why.to_string() });
+        self.refused.push(RefusedProof { what, why: why.to_string() });
     }
 
     /// Every verdict, also of those that will not count.
@@ -141,7 +141,10 @@ impl Evidence {
     }
 
     /// One for each agent: the journal's, unless only the receipt is about the files as they are.
-    pub fn counting(self, now: &Listing) -> (Vec<PairVerdict>, BTreeMap<String, Proof>, Vec<Refused>) {
+    pub fn counting(
+        self,
+        now: &Listing,
+    ) -> (Vec<PairVerdict>, BTreeMap<String, VerdictProof>, Vec<RefusedProof>) {
         let mut chosen = self.receipts;
         for (agent, recorded) in self.journal {
             let is_current = recorded.0.stale(now).is_none();
@@ -163,14 +166,14 @@ impl Evidence {
 mod tests {
     #![allow(clippy::unwrap_used)]
 
-    use gadfly_engine::artifact::Entry;
-    use gadfly_engine::pipeline::listing::Found;
+    use gadfly_engine::artifact::ArtifactFile;
+    use gadfly_engine::pipeline::listing::ListedFile;
     use gadfly_engine::{Digest, Manifest};
 
     use super::*;
 
     fn verdict(score: u32, bytes: &[u8]) -> PairVerdict {
-        let files = vec![Entry { path: "memo.md".into(), mode: 0o644, blob: Digest::of(bytes) }];
+        let files = vec![ArtifactFile { path: "memo.md".into(), mode: 0o644, blob: Digest::of(bytes) }];
         PairVerdict {
             agent: "a".into(),
             critic: "c".into(),
@@ -192,12 +195,12 @@ mod tests {
 
     fn score(journal: Option<PairVerdict>, receipt: Option<PairVerdict>) -> u32 {
         let mut now = Listing::default();
-        now.insert("memo.md".into(), Found { digest: Digest::of(b"now"), mode: 0o644 });
+        now.insert("memo.md".into(), ListedFile { digest: Digest::of(b"now"), mode: 0o644 });
         let of = |verdict: Option<PairVerdict>, source: ProofSource| {
-            let proof = Proof { run: "r".into(), judge: Judge::default(), source };
+            let proof = VerdictProof { run: "r".into(), judge: VerdictJudge::default(), source };
             verdict.map(|verdict| ("a".to_owned(), (verdict, proof))).into_iter().collect()
         };
-        let evidence = Evidence {
+        let evidence = StatusEvidence {
             journal: of(journal, ProofSource::Journal),
             receipts: of(receipt, ProofSource::Receipt { at: "now".into(), signed_by: None }),
             refused: Vec::new(),

@@ -15,7 +15,7 @@ const MOST_PLANS: usize = 5_000;
 
 /// Everything there is to tell.
 #[derive(Clone, Debug)]
-pub struct Sources {
+pub struct StatusSources {
     /// Scores and names from the state file and the research journal.
     pub adopted: Adopted,
     /// The session report, and its last heading.
@@ -31,7 +31,7 @@ pub struct Sources {
 
 impl Setup {
     /// Reads them. `status` is the same project, looked at.
-    pub async fn sources(&self, status: &ProjectStatus) -> Sources {
+    pub async fn sources(&self, status: &ProjectStatus) -> StatusSources {
         let (root, files) = (&self.root.dir, &status.known.files);
         let folder = Path::new(files.layout.state_folder());
         let registry = &status.known.registry;
@@ -43,7 +43,7 @@ impl Setup {
             Err(error) => Err(error.to_string()),
         };
         let sessions = [PathBuf::from("SESSION_REPORT.md"), folder.join("SESSION_REPORT.md")];
-        Sources {
+        StatusSources {
             adopted: adopt::read(root, &[folder], Some(registry)),
             session: sessions.into_iter().find_map(|path| Some((path.clone(), last_heading(root, &path)?))),
             project_file: files.always.first().map(|doc| doc.path.clone()),

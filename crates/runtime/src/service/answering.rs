@@ -42,7 +42,7 @@ pub const MOST_STEERED: usize = 16 * 1024;
 
 /// A question that was answered.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Asked {
+pub struct AnsweredQuestion {
     pub effect: EffectId,
     /// A living process will take it up; else `resume` does.
     pub driven: bool,
@@ -53,7 +53,7 @@ pub struct Asked {
 impl Gadfly {
     /// Leaves a person's answer for the question a run asks; whoever drives it takes it up. Of several it is the one
     /// the run waits for, else the first.
-    pub fn answer(&self, run: &RunId, text: String, by: &str) -> Result<Asked, AnswerError> {
+    pub fn answer(&self, run: &RunId, text: String, by: &str) -> Result<AnsweredQuestion, AnswerError> {
         let summary = self.journal().summary(run)?;
         let waiting = summary.waiting_for.filter(|_| !summary.ended);
         let effect = match waiting {
@@ -88,7 +88,7 @@ impl Gadfly {
         effect: &EffectId,
         text: String,
         by: &str,
-    ) -> Result<Asked, AnswerError> {
+    ) -> Result<AnsweredQuestion, AnswerError> {
         let effect = effect.clone();
         self.fits(run, &effect, &text)?;
         let earlier = self.unread_answers(run, &effect)?;
@@ -99,7 +99,7 @@ impl Gadfly {
         }
         // After the letter: a driver that lets go of the run looks for letters then, so one of the two sees the other.
         let driven = self.is_driven(run);
-        Ok(Asked { effect, driven, replaced: !earlier.is_empty() })
+        Ok(AnsweredQuestion { effect, driven, replaced: !earlier.is_empty() })
     }
 
     /// As [`Self::answer_to`], where nobody's answer may be taken back: for doors that several people, or programs, use
@@ -110,12 +110,12 @@ impl Gadfly {
         effect: &EffectId,
         text: String,
         by: &str,
-    ) -> Result<Asked, AnswerError> {
+    ) -> Result<AnsweredQuestion, AnswerError> {
         self.fits(run, effect, &text)?;
         let what = MailKind::Answer { effect: effect.clone(), text };
         self.journal().post_first_answer(run, &Mail { by: by.to_owned(), at_ms: wall_ms(), what })?;
         let driven = self.is_driven(run);
-        Ok(Asked { effect: effect.clone(), driven, replaced: false })
+        Ok(AnsweredQuestion { effect: effect.clone(), driven, replaced: false })
     }
 
     /// Whether an answer lies there for a run that waits for one.

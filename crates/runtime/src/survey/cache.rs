@@ -14,7 +14,7 @@ use std::path::{Path, PathBuf};
 use gadfly_engine::Digest;
 use rustix::fs::{Stat, fstat};
 
-use super::{Content, Outline};
+use super::{FileBytes, OutlineState};
 use crate::save::write_atomically;
 
 const MAGIC: &[u8; 16] = b"gadfly survey 2\n";
@@ -34,7 +34,7 @@ const COARSE: i128 = 2 * SECOND;
 
 /// By what a file is known to be the same.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) struct Mark {
+pub(super) struct FileStamp {
     pub bytes: u64,
     /// When its bytes changed, and when anything about it did: nanoseconds.
     modified: i128,
@@ -43,7 +43,7 @@ pub(super) struct Mark {
     device: u64,
 }
 
-impl Mark {
+impl FileStamp {
     pub fn of(file: &File) -> std::io::Result<Self> {
         Ok(Self::from_stat(&fstat(file)?))
     }
@@ -70,8 +70,8 @@ impl Mark {
 
 pub(super) struct Cache {
     path: PathBuf,
-    known: HashMap<String, (Mark, Content)>,
-    learned: HashMap<String, (Mark, Content)>,
+    known: HashMap<String, (FileStamp, FileBytes)>,
+    learned: HashMap<String, (FileStamp, FileBytes)>,
     store: PathBuf,
     /// When the first file was about to be read; none if nothing can be kept. A look that reads nothing asks no clock.
     began: OnceCell<Option<i128>>,
@@ -95,13 +95,13 @@ impl Cache {
         });
     }
 
-    pub fn known(&self, path: &str, mark: &Mark) -> Option<&Content> {
+    pub fn known(&self, path: &str, mark: &FileStamp) -> Option<&FileBytes> {
         self.known.get(path).filter(|(known, _)| known == mark).map(|(_, content)| content)
     }
 
-    pub fn learn(&mut self, path: &str, mark: Mark, mut content: Content) {
-        if matches!(&content.outline, Outline::Text(text) if text.len() > LONGEST_KEPT) {
-            content.outline = Outline::Unread;
+    pub fn learn(&mut self, path: &str, mark: FileStamp, mut content: FileBytes) {
+        if matches!(&content.outline, OutlineState::Text(text) if text.len() > LONGEST_KEPT) {
+            content.outline = OutlineState::Unread;
         }
         if self.began.get().copied().flatten().is_some_and(|began| mark.is_older_than(began)) {
             self.learned.insert(path.to_owned(), (mark, content));
@@ -126,12 +126,12 @@ impl Cache {
 fn instant(store: &Path) -> Option<i128> {
     let probe = store.join(format!(".survey-{:016x}", fastrand::u64(..)));
     let file = File::options().write(true).create_new(true).open(&probe).ok()?;
-    let mark = Mark::of(&file);
+    let mark = FileStamp::of(&file);
     let _ = fs::remove_file(&probe);
     mark.ok().map(|mark| mark.modified)
 }
 
-fn written(known: &HashMap<String, (Mark, Content)>) -> Vec<u8> {
+fn written(known: &HashMap<String, (FileStamp, FileBytes)>) -> Vec<u8> {
     let mut bytes = MAGIC.to_vec();
     for (path, (mark, content)) in known {
         let Ok(length) = u32::try_from(path.len()) else { continue };
@@ -144,9 +144,9 @@ fn written(known: &HashMap<String, (Mark, Content)>) -> Vec<u8> {
         bytes.extend_from_slice(&mark.device.to_le_bytes());
         bytes.extend_from_slice(content.digest.as_bytes());
         match &content.outline {
-            Outline::Unread => bytes.push(UNREAD),
-            Outline::None => bytes.push(NONE),
-            Outline::Text(text) => {
+            OutlineState::Unread => bytes.push(UNREAD),
+            OutlineState::None => bytes.push(NONE),
+            OutlineState::Text(text) => {
                 bytes.push(TEXT);
                 bytes.extend_from_slice(&u32::try_from(text.len()).unwrap_or(0).to_le_bytes());
                 bytes.extend_from_slice(text.as_bytes());
@@ -159,7 +159,7 @@ fn written(known: &HashMap<String, (Mark, Content)>) -> Vec<u8> {
 }
 
 /// None if it is not exactly what `written` wrote.
-fn read(path: &Path) -> Option<HashMap<String, (Mark, Content)>> {
+fn read(path: &Path) -> Option<HashMap<String, (FileStamp, FileBytes)>> {
     let mut bytes = Vec::new();
     File::open(path).ok()?.take(LARGEST + 1).read_to_end(&mut bytes).ok()?;
     let (body, sum) = bytes.split_last_chunk::<32>()?;
@@ -170,7 +170,7 @@ fn read(path: &Path) -> Option<HashMap<String, (Mark, Content)>> {
     let mut known = HashMap::with_capacity(body.len() / SHORTEST);
     while !rest.is_empty() {
         let path = text(&mut rest)?;
-        let mark = Mark {
+        let mark = FileStamp {
             bytes: u64::from_le_bytes(*next(&mut rest)?),
             modified: i128::from_le_bytes(*next(&mut rest)?),
             changed: i128::from_le_bytes(*next(&mut rest)?),
@@ -179,12 +179,12 @@ fn read(path: &Path) -> Option<HashMap<String, (Mark, Content)>> {
         };
         let digest = Digest::from_bytes(*next(&mut rest)?);
         let outline = match *next(&mut rest)? {
-            [UNREAD] => Outline::Unread,
-            [NONE] => Outline::None,
-            [TEXT] => Outline::Text(text(&mut rest)?),
+            [UNREAD] => OutlineState::Unread,
+            [NONE] => OutlineState::None,
+            [TEXT] => OutlineState::Text(text(&mut rest)?),
             _ => return None,
         };
-        known.insert(path, (mark, Content { digest, outline }));
+        known.insert(path, (mark, FileBytes { digest, outline }));
     }
     Some(known)
 }
@@ -208,8 +208,8 @@ mod tests {
 
     use super::*;
 
-    fn mark(modified: i128, changed: i128) -> Mark {
-        Mark { bytes: 3, modified, changed, inode: 7, device: 1 }
+    fn mark(modified: i128, changed: i128) -> FileStamp {
+        FileStamp { bytes: 3, modified, changed, inode: 7, device: 1 }
     }
 
     #[test]
@@ -227,11 +227,11 @@ mod tests {
     fn what_is_damaged_in_any_byte_is_nothing() {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("cache");
-        let content = |outline| Content { digest: Digest::of(b"x"), outline };
+        let content = |outline| FileBytes { digest: Digest::of(b"x"), outline };
         let known = HashMap::from([
-            ("a/ä.md".to_owned(), (mark(1, 2), content(Outline::Text("# ö\n".to_owned())))),
-            ("b".to_owned(), (mark(1, 2), content(Outline::None))),
-            ("c".to_owned(), (mark(1, 2), content(Outline::Unread))),
+            ("a/ä.md".to_owned(), (mark(1, 2), content(OutlineState::Text("# ö\n".to_owned())))),
+            ("b".to_owned(), (mark(1, 2), content(OutlineState::None))),
+            ("c".to_owned(), (mark(1, 2), content(OutlineState::Unread))),
         ]);
         let whole = written(&known);
         fs::write(&path, &whole).unwrap();

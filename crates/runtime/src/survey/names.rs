@@ -8,7 +8,7 @@ use gadfly_engine::pipeline::Pattern;
 use gadfly_engine::pipeline::listing::Matcher;
 
 #[derive(Default)]
-pub(super) struct Names<'a> {
+pub(super) struct NamedPaths<'a> {
     plain: HashSet<&'a str>,
     /// By how everything they name begins.
     others: HashMap<&'a str, Vec<Matcher<'a>>>,
@@ -17,7 +17,7 @@ pub(super) struct Names<'a> {
     compared: AtomicUsize,
 }
 
-impl<'a> Names<'a> {
+impl<'a> NamedPaths<'a> {
     pub fn of(patterns: impl IntoIterator<Item = &'a Pattern>) -> Self {
         let mut names = Self::default();
         let patterns: BTreeSet<&Pattern> = patterns.into_iter().collect();
@@ -63,7 +63,7 @@ mod tests {
         let texts =
             ["a/b.md", "a/", "a/*.tex", "**/x.md", "ä/ö*", "*.md", "a/{b,c}/", "notes/.plan.md", "a\\*b"];
         let patterns: Vec<Pattern> = texts.iter().map(|text| Pattern::new(text)).collect();
-        let names = Names::of(&patterns);
+        let names = NamedPaths::of(&patterns);
         for path in [
             "a/b.md",
             "a/c.txt",
@@ -89,7 +89,7 @@ mod tests {
     #[test]
     fn a_path_is_not_compared_with_patterns_of_other_folders() {
         let patterns: Vec<Pattern> = (0..1_000).map(|n| Pattern(format!("out/a{n:04}/"))).collect();
-        let names = Names::of(&patterns);
+        let names = NamedPaths::of(&patterns);
         let count = (0..1_000).filter(|n| names.has(&format!("out/a{n:04}/x.md"))).count();
         assert_eq!((count, names.compared()), (1_000, 1_000));
     }

@@ -3,10 +3,10 @@
 
 use std::path::Path;
 
-use gadfly_engine::pipeline::listing::{Found, Listing, Survey};
+use gadfly_engine::pipeline::listing::{ListedFile, Listing, Survey};
 
-use super::names::Names;
-use super::{LARGEST_TEXT, LARGEST_TEXTS, MOST_FILES, Seen, SurveyError};
+use super::names::NamedPaths;
+use super::{LARGEST_TEXT, LARGEST_TEXTS, MOST_FILES, SurveyError, SurveyResult};
 use crate::workspace::Git;
 
 /// The staged files of the project at `root` that a survey names. In a hook, git's own word on which index is
@@ -16,8 +16,9 @@ pub async fn survey_staged(
     root: &Path,
     store: &Path,
     survey: &Survey,
-) -> Result<Seen, SurveyError> {
-    let (named, read) = (Names::of(survey.patterns.iter().chain(&survey.read)), Names::of(&survey.read));
+) -> Result<SurveyResult, SurveyError> {
+    let (named, read) =
+        (NamedPaths::of(survey.patterns.iter().chain(&survey.read)), NamedPaths::of(&survey.read));
     let mut staged = git.staged(root, store).await?;
     staged.files.retain(|file| named.has(&file.path));
     if staged.files.len() > MOST_FILES {
@@ -27,7 +28,7 @@ pub async fn survey_staged(
     let (mut listing, mut wanted, mut left) = (Listing::default(), Vec::new(), LARGEST_TEXTS);
     for (file, (digest, bytes)) in staged.files.iter().zip(&facts.of) {
         let mode = if file.executable { 0o755 } else { 0o644 };
-        listing.insert(file.path.clone(), Found { digest: *digest, mode });
+        listing.insert(file.path.clone(), ListedFile { digest: *digest, mode });
         if *bytes <= LARGEST_TEXT.min(left) && read.has(&file.path) {
             left -= bytes;
             wanted.push(file);
@@ -35,5 +36,5 @@ pub async fn survey_staged(
     }
     let texts = staged.texts(&wanted).await?;
     let compared = named.compared() + read.compared();
-    Ok(Seen { listing, texts: texts.into_iter().collect(), read: facts.read, compared })
+    Ok(SurveyResult { listing, texts: texts.into_iter().collect(), read: facts.read, compared })
 }

@@ -15,8 +15,8 @@ use rustix::io::Errno;
 use tokio_util::sync::CancellationToken;
 
 use super::SurveyError;
-use super::cache::Mark;
-use super::names::Names;
+use super::cache::FileStamp;
+use super::names::NamedPaths;
 use crate::edits::open_folder;
 
 /// Files and folders that are passed on the way; more is no project of texts.
@@ -26,9 +26,9 @@ const DEEPEST: usize = 100;
 const MOST_OPEN: usize = 200;
 
 /// A file that a pattern names.
-pub(super) struct Walked {
+pub(super) struct WalkedFile {
     pub path: String,
-    pub mark: Mark,
+    pub mark: FileStamp,
     /// 644 or 755.
     pub mode: u32,
 }
@@ -68,7 +68,7 @@ pub(super) fn files(
     store: &Path,
     survey: &Survey,
     cancel: &CancellationToken,
-) -> Result<(Vec<Walked>, usize), SurveyError> {
+) -> Result<(Vec<WalkedFile>, usize), SurveyError> {
     let mut patterns: Vec<&Pattern> =
         survey.patterns.iter().chain(&survey.read).filter(|p| stays_inside(p)).collect();
     patterns.sort();
@@ -80,17 +80,17 @@ pub(super) fn files(
         root,
         store: below(root, store),
         starts: Starts::of(&others),
-        names: Names::of(others.iter().copied()),
+        names: NamedPaths::of(others.iter().copied()),
         way: RefCell::default(),
     };
-    let by_path = |a: &Walked, b: &Walked| a.path.cmp(&b.path);
+    let by_path = |a: &WalkedFile, b: &WalkedFile| a.path.cmp(&b.path);
     let mut found = Vec::new();
     walk.below_the_starts(cancel, &mut found)?;
     found.sort_unstable_by(by_path);
     // What is written out is often below a pattern, too. Both are in order.
     let (mut named, mut at) = (Vec::new(), 0);
     for pattern in plain {
-        while found.get(at).is_some_and(|file: &Walked| file.path < pattern.0) {
+        while found.get(at).is_some_and(|file: &WalkedFile| file.path < pattern.0) {
             at += 1;
         }
         if found.get(at).is_none_or(|file| file.path != pattern.0) {
@@ -137,14 +137,14 @@ struct Walk<'a> {
     root: &'a Path,
     store: Option<String>,
     starts: Starts<'a>,
-    names: Names<'a>,
+    names: NamedPaths<'a>,
     /// The way to the folder that was opened last: the next one mostly shares it.
     way: RefCell<Vec<(String, Rc<OwnedFd>)>>,
 }
 
 impl Walk<'_> {
     /// A file that is written out.
-    fn named(&self, path: &str) -> Result<Option<Walked>, SurveyError> {
+    fn named(&self, path: &str) -> Result<Option<WalkedFile>, SurveyError> {
         let (folder, name) = path.rsplit_once('/').map_or(("", path), |(above, name)| (above, name));
         if self.is_ours(&format!("{path}/")) {
             return Ok(None);
@@ -156,7 +156,7 @@ impl Walk<'_> {
     fn below_the_starts(
         &self,
         cancel: &CancellationToken,
-        found: &mut Vec<Walked>,
+        found: &mut Vec<WalkedFile>,
     ) -> Result<(), SurveyError> {
         let mut waiting: Vec<String> = self.starts.0.keys().map(|fixed| (*fixed).to_owned()).collect();
         let mut entered: HashSet<String> = HashSet::new();
@@ -212,7 +212,7 @@ impl Walk<'_> {
     }
 
     /// None if there is no file: nothing, a folder, a link.
-    fn file(&self, folder: &OwnedFd, name: &str, path: String) -> Result<Option<Walked>, SurveyError> {
+    fn file(&self, folder: &OwnedFd, name: &str, path: String) -> Result<Option<WalkedFile>, SurveyError> {
         let stat = match statat(folder, name, AtFlags::SYMLINK_NOFOLLOW) {
             Ok(stat) => stat,
             Err(Errno::NOENT) => return Ok(None),
@@ -222,7 +222,7 @@ impl Walk<'_> {
             return Ok(None);
         }
         let mode = if stat.st_mode & 0o100 == 0 { 0o644 } else { 0o755 };
-        Ok(Some(Walked { path, mark: Mark::from_stat(&stat), mode }))
+        Ok(Some(WalkedFile { path, mark: FileStamp::from_stat(&stat), mode }))
     }
 
     /// A folder by its path from the root; none if there is no such folder, or a link is on the way.

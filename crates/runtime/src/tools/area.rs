@@ -10,20 +10,20 @@ use std::path::{Component, Path, PathBuf};
 use rustix::fs::{CWD, OFlags};
 use rustix::io::Errno;
 
-use super::walk::Rules;
+use super::walk::FolderIgnores;
 use crate::edits::{above, open_file, open_folder, said};
 
 const LONGEST: usize = 4096;
 
 /// The files a tool may touch.
 pub enum Area {
-    Below(Tree),
+    Below(OpenTree),
     /// Absolute paths, each allowed by a person.
     Beyond,
 }
 
 /// The run's folder, held open.
-pub struct Tree {
+pub struct OpenTree {
     top: OwnedFd,
     /// The project below the top.
     project: Vec<String>,
@@ -33,7 +33,7 @@ pub struct Tree {
 }
 
 /// A file's place: the folder above it, and its name there.
-pub struct Spot {
+pub struct FileSpot {
     pub above: OwnedFd,
     pub name: String,
 }
@@ -45,13 +45,13 @@ pub struct Begin {
     pub path: String,
     /// Its path from the top of the tree, which ignore rules are about.
     pub from_top: PathBuf,
-    pub rules: Rules,
+    pub rules: FolderIgnores,
     pub ours: Vec<String>,
 }
 
 /// What a path names.
 pub enum Named {
-    File(Spot),
+    File(FileSpot),
     Folder(Begin),
 }
 
@@ -70,11 +70,11 @@ impl Area {
         }
         let ours = ours.iter().filter_map(|ours| ours.strip_prefix(dir).ok()?.to_str());
         let ours = ours.filter(|ours| !ours.is_empty()).map(str::to_owned).collect();
-        Ok(Self::Below(Tree { top, project, dir: at, ours }))
+        Ok(Self::Below(OpenTree { top, project, dir: at, ours }))
     }
 
     /// The place of a file, which may not exist yet. `make` makes the folders above it.
-    pub fn spot(&self, path: &str, make: bool) -> Result<Spot, String> {
+    pub fn spot(&self, path: &str, make: bool) -> Result<FileSpot, String> {
         let said_of = |why: String| format!("`{}`: {why}", clipped(path));
         match self {
             Self::Below(tree) => {
@@ -83,7 +83,7 @@ impl Area {
                     return Err(said_of("it names the folder itself, not a file".to_owned()));
                 }
                 let (above, name) = above(&tree.dir, &path, make).map_err(said_of)?;
-                Ok(Spot { above, name: name.to_owned() })
+                Ok(FileSpot { above, name: name.to_owned() })
             }
             // A person agreed to this place. Where a link leads nobody was asked, and whoever put it there may
             // turn it elsewhere.
@@ -94,7 +94,7 @@ impl Area {
                 let names = names.split('/').filter(|name| !name.is_empty()).collect::<Vec<_>>().join("/");
                 let (above, name) = above(&root, &names, false)
                     .map_err(|why| said_of(through_a_link(whole).unwrap_or(why)))?;
-                Ok(Spot { above, name: name.to_owned() })
+                Ok(FileSpot { above, name: name.to_owned() })
             }
         }
     }
@@ -121,7 +121,7 @@ impl Area {
                             folder,
                             path,
                             from_top: PathBuf::new(),
-                            rules: Rules::default(),
+                            rules: FolderIgnores::default(),
                             ours: Vec::new(),
                         }))
                     }
@@ -132,7 +132,7 @@ impl Area {
     }
 }
 
-impl Tree {
+impl OpenTree {
     /// The path without what says nothing, if it may be used at all.
     fn allowed(&self, path: &str) -> Result<String, String> {
         let path = plain(path)?;
@@ -149,7 +149,7 @@ impl Tree {
     fn begin(&self, path: &str) -> Result<Begin, Errno> {
         let mut at = self.top.try_clone().map_err(|_| Errno::MFILE)?;
         let mut from_top = PathBuf::new();
-        let mut rules = Rules::default().with(&at, &from_top);
+        let mut rules = FolderIgnores::default().with(&at, &from_top);
         let below = path.split('/').filter(|part| !part.is_empty());
         for part in self.project.iter().map(String::as_str).chain(below) {
             at = open_folder(&at, part)?;
@@ -160,7 +160,7 @@ impl Tree {
     }
 }
 
-impl Spot {
+impl FileSpot {
     /// The file, to be read.
     pub fn open(&self) -> Result<File, String> {
         open_file(&self.above, &self.name, OFlags::RDONLY)

@@ -8,7 +8,7 @@ use gadfly_engine::Digest;
 use rustix::fs::{AtFlags, FileType, Mode, OFlags, fchmod, openat, renameat, statat, unlinkat};
 use rustix::io::Errno;
 
-use super::area::{Area, Spot, clipped};
+use super::area::{Area, FileSpot, clipped};
 use crate::edits::said;
 
 /// What is edited is read whole.
@@ -28,13 +28,13 @@ pub fn write(area: &Area, path: &str, content: &str) -> Result<String, String> {
 
 /// An edit: this text for that one, once or everywhere.
 #[derive(Clone, Copy, Debug)]
-pub struct Edit<'a> {
+pub struct TextEdit<'a> {
     pub old: &'a str,
     pub new: &'a str,
     pub all: bool,
 }
 
-pub fn edit(area: &Area, path: &str, edit: Edit<'_>) -> Result<String, String> {
+pub fn edit(area: &Area, path: &str, edit: TextEdit<'_>) -> Result<String, String> {
     let shown = clipped(path);
     if edit.old.is_empty() {
         return Err("the text to be replaced is empty: give some lines of the file".to_owned());
@@ -101,7 +101,7 @@ fn find(bytes: &[u8], text: &[u8]) -> Option<usize> {
     }
 }
 
-fn replaced(before: &[u8], places: &[usize], edit: Edit<'_>) -> Vec<u8> {
+fn replaced(before: &[u8], places: &[usize], edit: TextEdit<'_>) -> Vec<u8> {
     let mut after = Vec::with_capacity(before.len());
     let mut from = 0;
     for at in places {
@@ -142,7 +142,7 @@ fn not_found(before: &[u8], old: &str) -> String {
 }
 
 /// What was changed, as lines that went and came.
-fn changed(path: &str, before: &[u8], places: &[usize], edit: Edit<'_>) -> String {
+fn changed(path: &str, before: &[u8], places: &[usize], edit: TextEdit<'_>) -> String {
     let times = if places.len() == 1 { "one place".to_owned() } else { format!("{} places", places.len()) };
     let mut said = format!("changed {path} in {times}\n");
     for at in places.iter().take(SHOWN_PLACES) {
@@ -184,7 +184,7 @@ fn beside(name: &str) -> String {
 }
 
 /// Puts new content in a file's place at once. What is there must be a file, or nothing.
-fn put(spot: &Spot, bytes: &[u8]) -> Result<(), String> {
+fn put(spot: &FileSpot, bytes: &[u8]) -> Result<(), String> {
     let mode = match statat(&spot.above, spot.name.as_str(), AtFlags::SYMLINK_NOFOLLOW) {
         Ok(stat) if FileType::from_raw_mode(stat.st_mode) == FileType::RegularFile => {
             Some(Mode::from_raw_mode(stat.st_mode))

@@ -50,7 +50,7 @@ pub struct Confined {
 
 /// What a command is started in.
 #[derive(Clone, Copy)]
-pub struct Around<'a> {
+pub struct ConfinementContext<'a> {
     pub process_env: &'a ProcessEnv,
     /// The user's project, of which nothing may be read outside the run's folder.
     pub project: &'a Path,
@@ -60,7 +60,7 @@ pub struct Around<'a> {
     pub network: Network,
 }
 
-impl Around<'_> {
+impl ConfinementContext<'_> {
     /// Held to the ground of a worker.
     pub fn confined(&self, mounts: Mounts) -> io::Result<Confined> {
         make_own(self.own)?;
@@ -137,7 +137,7 @@ pub const OUTPUT_KEPT: usize = 8 * 1024;
 
 /// What becomes of a command's output. Both streams go the same way, in the order they were written.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Output {
+pub enum OutputSink {
     /// It is read as it comes.
     Read,
     /// Only its end is kept: a command that never stops writing is neither cut off nor remembered whole.
@@ -146,10 +146,10 @@ pub enum Output {
 
 impl Confined {
     /// A line for `sh -c`, in a folder, held so.
-    pub fn shell(self, line: &str, dir: &Path, time: Option<Duration>, output: Output) -> Command {
+    pub fn shell(self, line: &str, dir: &Path, time: Option<Duration>, output: OutputSink) -> Command {
         let (merged, max_output) = match output {
-            Output::Read => ("exec sh -c \"$1\" 2>&1", usize::MAX),
-            Output::EndKept => ("exec sh -c \"$1\" >&2", OUTPUT_KEPT),
+            OutputSink::Read => ("exec sh -c \"$1\" 2>&1", usize::MAX),
+            OutputSink::EndKept => ("exec sh -c \"$1\" >&2", OUTPUT_KEPT),
         };
         Command {
             program: "sh".to_owned(),

@@ -7,7 +7,7 @@ use std::ops::ControlFlow;
 use regex::bytes::{Regex, RegexBuilder};
 
 use super::area::{Area, Named, clipped};
-use super::walk::{Stop, walk};
+use super::walk::{WalkStop, walk};
 
 const MOST_LISTED: usize = 500;
 const MOST_HITS: usize = 200;
@@ -21,7 +21,7 @@ const LARGEST_PATTERN: usize = 4 << 20;
 /// A file with a zero byte near its beginning is no text.
 const LOOKED_AT: usize = 8 * 1024;
 
-pub fn list(area: &Area, path: &str, stop: &Stop) -> Result<String, String> {
+pub fn list(area: &Area, path: &str, stop: &WalkStop) -> Result<String, String> {
     let begin = match area.named(path)? {
         Named::Folder(begin) => begin,
         Named::File(_) => return Err(format!("`{}` is no folder", clipped(path))),
@@ -63,7 +63,7 @@ fn size(bytes: u64) -> String {
     }
 }
 
-pub fn search(area: &Area, pattern: &str, path: &str, stop: &Stop) -> Result<String, String> {
+pub fn search(area: &Area, pattern: &str, path: &str, stop: &WalkStop) -> Result<String, String> {
     let regex = ready(pattern)?;
     let mut search = Search { regex, text: String::new(), hits: 0, too_large: 0 };
     let more = match area.named(path)? {

@@ -8,7 +8,7 @@ use gadfly_agents::launcher::{Command, Exit, Network};
 use gadfly_agents::local_get;
 use gadfly_engine::tool::{Process, ToolEnd, WHOLE};
 
-use super::{Came, Shown, ToolTask, done};
+use super::{ActionOutcome, ToolTask, ToolView, done};
 use crate::folder::{Folder, FolderError, Inside};
 use crate::os;
 use crate::sandbox;
@@ -18,7 +18,7 @@ impl ToolTask {
         &self,
         inside: Option<(Arc<Folder>, Inside)>,
         process: &Process,
-    ) -> Result<Came, FolderError> {
+    ) -> Result<ActionOutcome, FolderError> {
         let processes = &self.tools.processes;
         let (name, line) = match process {
             Process::List => return Ok(done(Ok(processes.list()))),
@@ -52,7 +52,7 @@ impl ToolTask {
         inside: Option<(Arc<Folder>, Inside)>,
         url: &str,
         time: Duration,
-    ) -> Result<Came, FolderError> {
+    ) -> Result<ActionOutcome, FolderError> {
         let outside = || self.tools.remote.page(url, time, &self.cancel);
         let (Some((folder, inside)), Some(program)) = (inside, os::own_program()) else {
             return Ok(outside().await);
@@ -82,7 +82,7 @@ impl ToolTask {
         Ok(match (asked.exit, local_get::answer(&asked.stdout)) {
             (Exit::Cancelled, _) => return Err(FolderError::Cancelled),
             (Exit::Code(local_get::NOBODY), _) => outside().await,
-            (Exit::Code(0), Some((status, body))) => Ok((ToolEnd::Status(status), Shown::Whole(body))),
+            (Exit::Code(0), Some((status, body))) => Ok((ToolEnd::Status(status), ToolView::Whole(body))),
             (Exit::Code(0), None) => Err("what answers there is no web server".to_owned()),
             _ => Err(String::from_utf8_lossy(&asked.stderr).trim().to_owned()),
         })

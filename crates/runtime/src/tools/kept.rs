@@ -21,7 +21,7 @@ const NOTE: usize = 256;
 
 /// An output as far as it is remembered, which is a bounded part of it.
 #[derive(Debug, Default)]
-pub struct Output {
+pub struct KeptOutput {
     head: Vec<u8>,
     kept: Vec<u8>,
     whole: u64,
@@ -29,7 +29,7 @@ pub struct Output {
     ends: bool,
 }
 
-impl Output {
+impl KeptOutput {
     /// Of what comes in pieces, the end.
     pub fn of_a_command() -> Self {
         Self { ends: true, ..Self::default() }
@@ -213,7 +213,7 @@ mod tests {
     fn what_fits_is_shown_whole_and_nothing_is_kept() {
         let (_dir, outputs) = outputs();
         for text in ["", "short\n", &"x".repeat(SHOWN)] {
-            let (shown, whole) = Output::text(text).show(&outputs, 1);
+            let (shown, whole) = KeptOutput::text(text).show(&outputs, 1);
             assert_eq!((shown.as_str(), whole), (text, length(text.len())));
         }
         assert!(outputs.open(1).unwrap_err().contains("not kept"));
@@ -227,11 +227,11 @@ mod tests {
         for bytes in [many.as_bytes(), &noise, &vec![0x80; KEPT * 3]] {
             for command in [true, false] {
                 let output = if command {
-                    let mut output = Output::of_a_command();
+                    let mut output = KeptOutput::of_a_command();
                     bytes.chunks(1000).for_each(|chunk| output.add(chunk));
                     output
                 } else {
-                    Output::text(bytes)
+                    KeptOutput::text(bytes)
                 };
                 let (shown, whole) = output.show(&outputs, 7);
                 assert!(shown.len() <= SHOWN, "{}", shown.len());

@@ -16,19 +16,19 @@ const LARGEST: usize = LARGEST_IMAGE / 4 * 3;
 
 /// The file in a picture's place before the command runs. A picture that was there already shows nothing new.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Before(Option<(u64, i64, i64, i64)>);
+pub struct PictureBefore(Option<(u64, i64, i64, i64)>);
 
-pub fn before(area: &Area, file: &str) -> Before {
+pub fn before(area: &Area, file: &str) -> PictureBefore {
     let look = || {
         let spot = area.spot(file, false).ok()?;
         let found = statat(&spot.above, spot.name.as_str(), AtFlags::SYMLINK_NOFOLLOW).ok()?;
         Some((found.st_ino, found.st_mtime, i64::try_from(found.st_mtime_nsec).ok()?, found.st_size))
     };
-    Before(look())
+    PictureBefore(look())
 }
 
 /// As base64.
-pub fn bring(area: &Area, file: &str, was: Before) -> Result<String, String> {
+pub fn bring(area: &Area, file: &str, was: PictureBefore) -> Result<String, String> {
     let shown = clipped(file);
     let opened: File = area.spot(file, false)?.open().map_err(|why| format!("`{shown}`: {why}"))?;
     if was.0.is_some() && before(area, file) == was {

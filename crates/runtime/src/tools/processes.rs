@@ -6,12 +6,12 @@ use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use gadfly_agents::launcher::{Exit, Input, Launcher, Talk};
+use gadfly_agents::launcher::{Exit, Launcher, StdinSource, Talk};
 use tokio::io::AsyncReadExt as _;
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
-use super::confined::{Confined, Output};
+use super::confined::{Confined, OutputSink};
 
 /// How many may be up at once, and be remembered.
 const MOST: usize = 8;
@@ -26,10 +26,10 @@ const CHUNK: usize = 16 << 10;
 
 /// The processes of one run, as long as it is driven.
 #[derive(Default)]
-pub struct Processes(Mutex<BTreeMap<String, Held>>);
+pub struct Processes(Mutex<BTreeMap<String, HeldProcess>>);
 
 #[derive(Clone)]
-struct Held {
+struct HeldProcess {
     line: String,
     stop: CancellationToken,
     log: Arc<Mutex<VecDeque<u8>>>,
@@ -37,7 +37,7 @@ struct Held {
     ended: watch::Receiver<Option<String>>,
 }
 
-impl Held {
+impl HeldProcess {
     fn is_up(&self) -> bool {
         self.ended.borrow().is_none()
     }
@@ -62,13 +62,14 @@ impl Processes {
         confined: Confined,
     ) -> Result<String, String> {
         self.may_start(name)?;
-        let command = confined.shell(line, dir, None, Output::Read);
+        let command = confined.shell(line, dir, None, OutputSink::Read);
         let stop = CancellationToken::new();
-        let talk = launcher.talk(command, Input::Given, stop.clone()).await.map_err(|e| e.to_string())?;
+        let talk =
+            launcher.talk(command, StdinSource::Given, stop.clone()).await.map_err(|e| e.to_string())?;
         let log = Arc::new(Mutex::new(VecDeque::new()));
         let (tell, ended) = watch::channel(None);
         tokio::spawn(attend(talk, Arc::clone(&log), tell));
-        let mut held = Held { line: line.to_owned(), stop, log, ended };
+        let mut held = HeldProcess { line: line.to_owned(), stop, log, ended };
         self.all().insert(name.to_owned(), held.clone());
         let _ = tokio::time::timeout(FIRST, held.ended.wait_for(Option::is_some)).await;
         if held.is_up() {
@@ -80,7 +81,7 @@ impl Processes {
 
     fn may_start(&self, name: &str) -> Result<(), String> {
         let mut all = self.all();
-        if all.get(name).is_some_and(Held::is_up) {
+        if all.get(name).is_some_and(HeldProcess::is_up) {
             return Err(format!("`{name}` is running already: stop it first, or choose another name"));
         }
         if all.values().filter(|held| held.is_up()).count() >= MOST {
@@ -97,7 +98,8 @@ impl Processes {
         if all.is_empty() {
             return "no process was started".to_owned();
         }
-        let line = |(name, held): (&String, &Held)| format!("{name}  {}  {}", held.standing(), held.line);
+        let line =
+            |(name, held): (&String, &HeldProcess)| format!("{name}  {}  {}", held.standing(), held.line);
         all.iter().map(line).collect::<Vec<_>>().join("\n")
     }
 
@@ -131,7 +133,7 @@ impl Processes {
         }
     }
 
-    fn named(&self, name: &str) -> Result<Held, String> {
+    fn named(&self, name: &str) -> Result<HeldProcess, String> {
         let all = self.all();
         all.get(name).cloned().ok_or_else(|| {
             let known: Vec<&str> = all.keys().map(String::as_str).collect();
@@ -140,7 +142,7 @@ impl Processes {
         })
     }
 
-    fn all(&self) -> std::sync::MutexGuard<'_, BTreeMap<String, Held>> {
+    fn all(&self) -> std::sync::MutexGuard<'_, BTreeMap<String, HeldProcess>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -6,7 +6,7 @@ use std::io::{BufRead as _, BufReader, Read as _};
 
 use gadfly_engine::tool::{SHOWN, WHOLE};
 
-use super::walk::Stop;
+use super::walk::WalkStop;
 
 /// Characters of a line that are shown.
 const LONGEST_LINE: usize = 2000;
@@ -23,21 +23,21 @@ const NOTE: usize = 200;
 
 /// Which lines, counted from 1; no number of lines means as many as there is room for.
 #[derive(Clone, Copy, Debug)]
-pub struct Window {
+pub struct LineWindow {
     pub from: u32,
     pub lines: u32,
 }
 
 /// `binary` says whether what is no text is shown all the same.
-pub fn read(file: File, window: Window, binary: bool, stop: &Stop) -> Result<String, String> {
+pub fn read(file: File, window: LineWindow, binary: bool, stop: &WalkStop) -> Result<String, String> {
     let bytes = file.metadata().map(|meta| meta.len()).unwrap_or_default();
     let mut reader = BufReader::with_capacity(64 << 10, file);
     let begins = reader.fill_buf().map_err(|e| e.to_string())?;
     if !binary && begins.iter().take(LOOKED_AT).any(|byte| *byte == 0) {
         return Err(format!("it is a binary file of {bytes} bytes"));
     }
-    let mut shown = Shown::new(window);
-    let mut line = Line::default();
+    let mut shown = ShownLines::new(window);
+    let mut line = FileLine::default();
     let (mut number, mut passed) = (1_u64, 0_u64);
     let mut cut_short = false;
     loop {
@@ -56,7 +56,7 @@ pub fn read(file: File, window: Window, binary: bool, stop: &Stop) -> Result<Str
         passed = passed.saturating_add(u64::try_from(used).unwrap_or(u64::MAX));
         if end.is_some() {
             shown.take(number, &line);
-            line = Line::default();
+            line = FileLine::default();
             number += 1;
         }
     }
@@ -79,12 +79,12 @@ pub fn whole(file: File) -> Result<String, String> {
 }
 
 #[derive(Default)]
-struct Line {
+struct FileLine {
     bytes: Vec<u8>,
     length: usize,
 }
 
-impl Line {
+impl FileLine {
     fn add(&mut self, bytes: &[u8]) {
         let room = LINE_KEPT.saturating_sub(self.bytes.len()).min(bytes.len());
         self.bytes.extend_from_slice(bytes.get(..room).unwrap_or_default());
@@ -103,7 +103,7 @@ impl Line {
     }
 }
 
-struct Shown {
+struct ShownLines {
     text: String,
     first: u64,
     /// The first line that is not asked for.
@@ -112,14 +112,14 @@ struct Shown {
     full: bool,
 }
 
-impl Shown {
-    fn new(Window { from, lines }: Window) -> Self {
+impl ShownLines {
+    fn new(LineWindow { from, lines }: LineWindow) -> Self {
         let first = u64::from(from.max(1));
         let end = if lines == 0 { u64::MAX } else { first + u64::from(lines) };
         Self { text: String::new(), first, end, next: first, full: false }
     }
 
-    fn take(&mut self, number: u64, line: &Line) {
+    fn take(&mut self, number: u64, line: &FileLine) {
         if self.full || number < self.first || number >= self.end {
             return;
         }
@@ -170,8 +170,9 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("f");
         std::fs::write(&path, content).unwrap();
-        let stop = Stop { until: Instant::now() + Duration::from_mins(1), cancel: CancellationToken::new() };
-        read(File::open(path).unwrap(), Window { from, lines }, false, &stop)
+        let stop =
+            WalkStop { until: Instant::now() + Duration::from_mins(1), cancel: CancellationToken::new() };
+        read(File::open(path).unwrap(), LineWindow { from, lines }, false, &stop)
     }
 
     #[test]

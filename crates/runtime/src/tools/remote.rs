@@ -8,8 +8,8 @@ use gadfly_agents::{Fetched, Fetcher, McpServers};
 use gadfly_engine::tool::{KEPT, Offered, ToolEnd, WHOLE};
 use tokio_util::sync::CancellationToken;
 
-use super::kept::Output;
-use super::{Came, Shown};
+use super::kept::KeptOutput;
+use super::{ActionOutcome, ToolView};
 use crate::process_env::{ProcessEnv, Served};
 
 /// What all that servers offer may have together, as JSON.
@@ -37,15 +37,15 @@ impl Remote {
         Self { fetcher: Fetcher::new(), servers: Some(servers), times }
     }
 
-    pub async fn fetch(&self, url: &str, time: Duration, cancel: &CancellationToken) -> Came {
+    pub async fn fetch(&self, url: &str, time: Duration, cancel: &CancellationToken) -> ActionOutcome {
         let got = self.fetcher.get(url, KEPT, time, cancel).await?;
-        Ok((ToolEnd::Status(got.status), Shown::Cut(page(got))))
+        Ok((ToolEnd::Status(got.status), ToolView::Cut(page(got))))
     }
 
     /// A page as it is, for a check.
-    pub async fn page(&self, url: &str, time: Duration, cancel: &CancellationToken) -> Came {
+    pub async fn page(&self, url: &str, time: Duration, cancel: &CancellationToken) -> ActionOutcome {
         let got = self.fetcher.get(url, WHOLE, time, cancel).await?;
-        Ok((ToolEnd::Status(got.status), Shown::Whole(got.body)))
+        Ok((ToolEnd::Status(got.status), ToolView::Whole(got.body)))
     }
 
     pub async fn call(
@@ -55,15 +55,15 @@ impl Remote {
         args: &str,
         time: Duration,
         cancel: &CancellationToken,
-    ) -> Came {
+    ) -> ActionOutcome {
         let time = self.times.get(server).map_or(time, |own| time.min(*own));
         let said = self.servers()?.call(server, tool, args, time, cancel).await?;
         let end = if said.is_error { ToolEnd::Error } else { ToolEnd::Done };
-        Ok((end, Shown::Cut(Output::text(said.text))))
+        Ok((end, ToolView::Cut(KeptOutput::text(said.text))))
     }
 
     /// What they offer, and what of it was left out.
-    pub async fn offers(&self, names: &[String]) -> Result<(Shown, Vec<String>), String> {
+    pub async fn offers(&self, names: &[String]) -> Result<(ToolView, Vec<String>), String> {
         let servers = self.servers()?;
         let offered = servers.tools(names).await?;
         let mut notes = servers.notes();
@@ -71,7 +71,7 @@ impl Remote {
         if left_out > 0 {
             notes.push(format!("{left_out} tools of MCP servers are left out: there are too many"));
         }
-        Ok((Shown::Whole(json), notes))
+        Ok((ToolView::Whole(json), notes))
     }
 
     fn servers(&self) -> Result<&McpServers, String> {
@@ -107,12 +107,12 @@ fn as_json(offered: &[Offered]) -> (String, usize) {
     (json, offered.len() - taken)
 }
 
-fn page(got: Fetched) -> Output {
+fn page(got: Fetched) -> KeptOutput {
     let Fetched { status, media, body, bytes, cut, url } = got;
     let media = media.unwrap_or_else(|| "no media type".to_owned());
     let length = if cut { format!("more than {} bytes", body.len()) } else { format!("{bytes} bytes") };
     let head = format!("{status} · {media} · {length} · {url}\n\n");
     let at_least = |bytes: usize| u64::try_from(bytes).unwrap_or(u64::MAX).saturating_add(1);
     let whole = if cut { at_least(head.len() + body.len()) } else { 0 };
-    Output::beginning_of(head + &body, whole)
+    KeptOutput::beginning_of(head + &body, whole)
 }

@@ -4,20 +4,20 @@
 use std::path::Path;
 use std::time::Duration;
 
-use gadfly_agents::launcher::{Beside, Exit, Input, LaunchError, Launcher, Talk};
+use gadfly_agents::launcher::{ErrorNote, Exit, LaunchError, Launcher, StdinSource, Talk};
 use gadfly_engine::tree::RunEnd;
 use tokio::io::AsyncReadExt as _;
 use tokio_util::sync::CancellationToken;
 
 use super::confined::{self, Confined};
-use super::kept::Output;
+use super::kept::KeptOutput;
 
 const CHUNK: usize = 32 << 10;
 
 /// How a command ended.
 pub struct Ran {
     pub end: RunEnd,
-    pub output: Output,
+    pub output: KeptOutput,
 }
 
 #[derive(Debug, thiserror::Error)]
@@ -37,10 +37,10 @@ pub async fn run(
     cancel: &CancellationToken,
 ) -> Result<Ran, NotRun> {
     let held = confined.sandbox.clone();
-    let command = confined.shell(line, dir, Some(time), confined::Output::Read);
+    let command = confined.shell(line, dir, Some(time), confined::OutputSink::Read);
     let Talk { input: _, output: mut said, end } =
-        launcher.talk(command, Input::Given, cancel.clone()).await?;
-    let mut output = Output::of_a_command();
+        launcher.talk(command, StdinSource::Given, cancel.clone()).await?;
+    let mut output = KeptOutput::of_a_command();
     let mut chunk = vec![0_u8; CHUNK];
     // An error on a pipe of ours means the same as its end: nothing more will come.
     while let Ok(read @ 1..) = said.read(&mut chunk).await {
@@ -72,7 +72,7 @@ pub async fn run(
         Exit::Overflowed => (RunEnd::Signal(9), Some("it wrote too much and was stopped".to_owned())),
     };
     let beside = held.and_then(|sandbox| sandbox.beside(done.exit, output.end()));
-    if let Some(Beside { text, .. }) = beside.filter(|beside| beside.complains) {
+    if let Some(ErrorNote { text, .. }) = beside.filter(|beside| beside.complains) {
         let newline = if output.end().is_empty() || output.end().ends_with(b"\n") { "" } else { "\n" };
         output.add(format!("{newline}[{text}]\n").as_bytes());
     }

@@ -32,12 +32,12 @@ const RULES: [&str; 2] = [".gitignore", ".ignore"];
 
 /// When to stop: called off, or out of time.
 #[derive(Clone, Debug)]
-pub struct Stop {
+pub struct WalkStop {
     pub until: Instant,
     pub cancel: CancellationToken,
 }
 
-impl Stop {
+impl WalkStop {
     pub fn now(&self) -> bool {
         self.cancel.is_cancelled() || Instant::now() >= self.until
     }
@@ -45,14 +45,14 @@ impl Stop {
 
 /// Ignore rules of a folder and of those above it; the nearest that says something decides.
 #[derive(Clone, Default)]
-pub struct Rules(Option<Arc<Level>>);
+pub struct FolderIgnores(Option<Arc<IgnoreLevel>>);
 
-struct Level {
-    above: Rules,
+struct IgnoreLevel {
+    above: FolderIgnores,
     own: Gitignore,
 }
 
-impl Rules {
+impl FolderIgnores {
     /// With the rules that this folder brings. `path` is from the top of the tree.
     pub fn with(self, folder: &OwnedFd, path: &Path) -> Self {
         let mut builder = GitignoreBuilder::new(Path::new("/").join(path));
@@ -69,7 +69,7 @@ impl Rules {
             }
         }
         match builder.build() {
-            Ok(own) if any => Self(Some(Arc::new(Level { above: self, own }))),
+            Ok(own) if any => Self(Some(Arc::new(IgnoreLevel { above: self, own }))),
             _ => self,
         }
     }
@@ -89,7 +89,7 @@ impl Rules {
 }
 
 /// Something found.
-pub struct Entry<'a> {
+pub struct WalkEntry<'a> {
     /// As the model names it.
     pub path: String,
     pub is_folder: bool,
@@ -98,28 +98,28 @@ pub struct Entry<'a> {
     name: &'a CString,
 }
 
-impl Entry<'_> {
+impl WalkEntry<'_> {
     pub fn open(&self) -> Option<std::fs::File> {
         open_file(self.above, self.name.to_str().ok()?, OFlags::RDONLY).ok()
     }
 }
 
-struct Waiting {
+struct WaitingFolder {
     /// From where the walk began.
     path: PathBuf,
-    rules: Rules,
+    rules: FolderIgnores,
 }
 
 /// Shows everything to `visit` until it has seen enough. True if there was more than could be looked at.
-pub fn walk(begin: Begin, stop: &Stop, mut visit: impl FnMut(&Entry<'_>) -> ControlFlow<()>) -> bool {
+pub fn walk(begin: Begin, stop: &WalkStop, mut visit: impl FnMut(&WalkEntry<'_>) -> ControlFlow<()>) -> bool {
     let Begin { folder: first, path: prefix, from_top, rules, ours } = begin;
-    let mut waiting = VecDeque::from([Waiting { path: PathBuf::new(), rules }]);
+    let mut waiting = VecDeque::from([WaitingFolder { path: PathBuf::new(), rules }]);
     let (mut seen, mut more) = (0_usize, false);
     let shown = |path: &Path| {
         let path = path.to_string_lossy();
         if prefix.is_empty() { path.into_owned() } else { format!("{prefix}/{path}") }
     };
-    while let Some(Waiting { path, rules }) = waiting.pop_front() {
+    while let Some(WaitingFolder { path, rules }) = waiting.pop_front() {
         if stop.now() {
             return true;
         }
@@ -137,7 +137,7 @@ pub fn walk(begin: Begin, stop: &Stop, mut visit: impl FnMut(&Entry<'_>) -> Cont
             let kind = FileType::from_raw_mode(stat.st_mode);
             let (is_folder, is_file) = (kind == FileType::Directory, kind == FileType::RegularFile);
             let below = path.join(OsStr::from_bytes(name.to_bytes()));
-            let entry = Entry {
+            let entry = WalkEntry {
                 path: shown(&below),
                 is_folder,
                 bytes: u64::try_from(stat.st_size).unwrap_or(0),
@@ -156,7 +156,7 @@ pub fn walk(begin: Begin, stop: &Stop, mut visit: impl FnMut(&Entry<'_>) -> Cont
                 let deep = below.iter().count() >= DEEPEST || waiting.len() >= MOST_WAITING;
                 more |= deep;
                 if !deep {
-                    waiting.push_back(Waiting { path: below, rules: rules.clone() });
+                    waiting.push_back(WaitingFolder { path: below, rules: rules.clone() });
                 }
             }
         }

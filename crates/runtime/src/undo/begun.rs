@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use gadfly_engine::effect::Save;
 use gadfly_journal::{Journal, ReadError, RunId};
 
-use super::{Told, UndoError, Undone};
+use super::{AcceptanceHistory, UndoError, Undone};
 use crate::folder::{NODES, commit_begun, home_of};
 use crate::os::NoSupervisor;
 use crate::save::{digest_of, sweep_beside};
@@ -17,15 +17,15 @@ use crate::workspace::{TakenBack, WayBack, Workspace, WorkspaceError, is_begun};
 
 /// What was begun.
 #[derive(Default)]
-pub(super) struct Begun {
+pub(super) struct BegunWrites {
     /// The homes of workspaces whose acceptance is not in the journal.
     homes: Vec<PathBuf>,
     /// A file that may have been written.
     file: Option<Save>,
 }
 
-impl Begun {
-    pub fn of(journal: &Journal, run: &RunId, told: &Told) -> Self {
+impl BegunWrites {
+    pub fn of(journal: &Journal, run: &RunId, told: &AcceptanceHistory) -> Self {
         let home = journal.work_dir(run);
         let begun = begun_in(&home);
         let recorded: HashSet<PathBuf> = told
@@ -61,20 +61,24 @@ pub fn is_half_written(journal: &Journal, run: &RunId) -> Result<bool, ReadError
     if journal.summary(run)?.ended && begun_in(&journal.work_dir(run)).is_empty() {
         return Ok(false);
     }
-    Ok(!Begun::of(journal, run, &Told::by(journal, run)?).is_nothing())
+    Ok(!BegunWrites::of(journal, run, &AcceptanceHistory::by(journal, run)?).is_nothing())
 }
 
 impl Gadfly {
     /// Takes back what the run began to write; whoever calls this sees to it that nobody drives the run.
     pub(crate) async fn take_back_begun(&self, run: &RunId) -> Result<Vec<Undone>, UndoError> {
-        let told = Told::by(self.journal(), run)?;
-        let mut undone = self.take_back(run, &Begun::of(self.journal(), run, &told)).await?;
+        let told = AcceptanceHistory::by(self.journal(), run)?;
+        let mut undone = self.take_back(run, &BegunWrites::of(self.journal(), run, &told)).await?;
         undone.extend(self.branch_begun(run, &told).await?.map(|name| Undone::BranchStays { name }));
         Ok(undone)
     }
 
     /// A branch that the run made without living to say so in its record.
-    pub(super) async fn branch_begun(&self, run: &RunId, told: &Told) -> Result<Option<String>, UndoError> {
+    pub(super) async fn branch_begun(
+        &self,
+        run: &RunId,
+        told: &AcceptanceHistory,
+    ) -> Result<Option<String>, UndoError> {
         let home = self.journal().work_dir(run);
         let Some((branch, message)) = commit_begun(&home).filter(|_| told.commit.is_none()) else {
             return Ok(None);
@@ -83,7 +87,7 @@ impl Gadfly {
         Ok(made.map_err(|e| UndoError::Folder(e.to_string()))?.map(|_| branch))
     }
 
-    pub(super) async fn take_back(&self, run: &RunId, begun: &Begun) -> Result<Vec<Undone>, UndoError> {
+    pub(super) async fn take_back(&self, run: &RunId, begun: &BegunWrites) -> Result<Vec<Undone>, UndoError> {
         let mut undone = Vec::new();
         for home in &begun.homes {
             let workspace = self.workspace_in(home)?;
@@ -93,13 +97,16 @@ impl Gadfly {
         }
         if let Some(save) = &begun.file {
             sweep_beside(save.target.path.as_ref());
-            undone.extend(Begun::is_written(save).then(|| self.undo_file(run, save)).transpose()?);
+            undone.extend(BegunWrites::is_written(save).then(|| self.undo_file(run, save)).transpose()?);
         }
         Ok(undone)
     }
 
     /// What taking it back would do, and where.
-    pub(super) async fn way_of_begun(&self, begun: &Begun) -> Result<Option<(PathBuf, WayBack)>, UndoError> {
+    pub(super) async fn way_of_begun(
+        &self,
+        begun: &BegunWrites,
+    ) -> Result<Option<(PathBuf, WayBack)>, UndoError> {
         let mut found: Option<(PathBuf, WayBack)> = None;
         for home in &begun.homes {
             let workspace = self.workspace_in(home)?;
@@ -109,7 +116,9 @@ impl Gadfly {
             way.removed.extend(more.removed);
             way.left_alone.extend(more.left_alone);
         }
-        if let Some(save) = begun.file.as_ref().filter(|save| found.is_none() && Begun::is_written(save)) {
+        if let Some(save) =
+            begun.file.as_ref().filter(|save| found.is_none() && BegunWrites::is_written(save))
+        {
             let preview = super::preview_file(save);
             found = Some((preview.root, preview.way));
         }

@@ -9,7 +9,7 @@ use super::{Preview, UndoError, Undone};
 use crate::folder::{home_of, tree_of};
 use crate::os::NoSupervisor;
 use crate::service::Gadfly;
-use crate::workspace::{Past, Workspace, WorkspaceError, take_all_back, way_to_take_all_back};
+use crate::workspace::{PastAcceptance, Workspace, WorkspaceError, take_all_back, way_to_take_all_back};
 
 impl Gadfly {
     pub(super) async fn undo_delivered(&self, run: &RunId, accepts: &[Accept]) -> Result<Undone, UndoError> {
@@ -36,7 +36,7 @@ impl Gadfly {
         Ok(Preview { root, way, sure: true, in_place: false })
     }
 
-    async fn past(&self, run: &RunId, accepts: &[Accept]) -> Result<Vec<Past>, UndoError> {
+    async fn past(&self, run: &RunId, accepts: &[Accept]) -> Result<Vec<PastAcceptance>, UndoError> {
         let process_env = self.process_env().ok_or(NoSupervisor)?;
         let git = process_env.git();
         let failed = |e: WorkspaceError| UndoError::Folder(e.to_string());
@@ -51,7 +51,7 @@ impl Gadfly {
                 Some(only) => workspace.narrowed(&tree, only).await.map_err(failed)?,
                 None => tree,
             };
-            past.push(Past { workspace, judged, resolution: accept.resolution.clone() });
+            past.push(PastAcceptance { workspace, judged, resolution: accept.resolution.clone() });
         }
         Ok(past)
     }

@@ -10,28 +10,28 @@ use std::path::Path;
 
 use gadfly_engine::Digest;
 
-use super::blobs::Facts;
-use super::checkout::{Checkout, Found};
+use super::blobs::BlobFacts;
+use super::checkout::{Checkout, PathContent};
 use super::error::WorkspaceError;
-use super::store::{Difference, EXECUTABLE_MODE, LINK_MODE, Side, Store};
+use super::store::{EXECUTABLE_MODE, LINK_MODE, Side, SnapshotStore, TreeDifference};
 use super::tree::off_thread;
 
 /// What was changed in the checkout, sorted by path.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Accepted {
+pub struct CheckoutChanges {
     pub paths: Vec<String>,
 }
 
 /// What one path must be before, and will be after.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub(super) struct Step {
+pub(super) struct PathStep {
     pub path: String,
-    pub from: Option<State>,
-    pub to: Option<State>,
+    pub from: Option<PathState>,
+    pub to: Option<PathState>,
 }
 
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub(super) struct State {
+pub(super) struct PathState {
     pub mode: u32,
     pub oid: String,
     pub digest: Digest,
@@ -39,14 +39,14 @@ pub(super) struct State {
 }
 
 /// What could not be put back.
-pub(super) struct Left {
+pub(super) struct NotRestored {
     pub why: WorkspaceError,
     pub paths: Vec<String>,
 }
 
 /// How the paths of some steps stand.
 #[derive(Default)]
-struct Checked {
+struct PathStates {
     /// Neither what they were nor what they shall be.
     conflicts: Vec<String>,
     /// Not yet what they shall be.
@@ -62,7 +62,7 @@ enum Fit {
 
 /// Why a write was not made.
 #[derive(Debug)]
-enum Stopped {
+enum WriteStopped {
     Conflict(Vec<String>),
     Failed { path: String, source: io::Error },
 }
@@ -75,25 +75,34 @@ enum Care {
     Blind,
 }
 
-impl Store {
+impl SnapshotStore {
     /// Makes the checkout go from one tree to the other, where they differ.
-    pub async fn apply(&self, from: &str, to: &str, project: &Path) -> Result<Accepted, WorkspaceError> {
+    pub async fn apply(
+        &self,
+        from: &str,
+        to: &str,
+        project: &Path,
+    ) -> Result<CheckoutChanges, WorkspaceError> {
         let steps = self.steps(from, to).await?;
         self.apply_steps(steps, project).await
     }
 
-    pub async fn apply_steps(&self, steps: Vec<Step>, project: &Path) -> Result<Accepted, WorkspaceError> {
+    pub async fn apply_steps(
+        &self,
+        steps: Vec<PathStep>,
+        project: &Path,
+    ) -> Result<CheckoutChanges, WorkspaceError> {
         self.apply_noting(steps, project, |_| Ok(())).await
     }
 
     /// As `apply_steps`. Before the first path is written `note` is told of those that are not yet what they shall be.
     pub async fn apply_noting(
         &self,
-        steps: Vec<Step>,
+        steps: Vec<PathStep>,
         project: &Path,
         note: impl FnOnce(Vec<String>) -> Result<(), WorkspaceError>,
-    ) -> Result<Accepted, WorkspaceError> {
-        let Checked { conflicts, pending } = self.check(&steps, project).await?;
+    ) -> Result<CheckoutChanges, WorkspaceError> {
+        let PathStates { conflicts, pending } = self.check(&steps, project).await?;
         if !conflicts.is_empty() {
             return Err(WorkspaceError::Conflict { paths: conflicts });
         }
@@ -104,11 +113,16 @@ impl Store {
         if let Err(stopped) = self.carry_out(project, in_order(&steps), &mut done).await {
             return Err(self.roll_back(done, project, stopped).await);
         }
-        Ok(Accepted { paths: steps.into_iter().map(|s| s.path).collect() })
+        Ok(CheckoutChanges { paths: steps.into_iter().map(|s| s.path).collect() })
     }
 
     /// Puts back what an act wrote before it was stopped. Says why it was, and which files could not be put back.
-    async fn roll_back(&self, done: Vec<Step>, project: &Path, stopped: WorkspaceError) -> WorkspaceError {
+    async fn roll_back(
+        &self,
+        done: Vec<PathStep>,
+        project: &Path,
+        stopped: WorkspaceError,
+    ) -> WorkspaceError {
         match self.put_back(reversed(done), project).await {
             Ok(()) => stopped,
             Err(left) => WorkspaceError::half_written(stopped, left.paths),
@@ -116,7 +130,7 @@ impl Store {
     }
 
     /// Carries out as many of these steps as can be: one that cannot keeps no other from it.
-    pub async fn put_back(&self, steps: Vec<Step>, project: &Path) -> Result<(), Left> {
+    pub async fn put_back(&self, steps: Vec<PathStep>, project: &Path) -> Result<(), NotRestored> {
         let Err(why) = self.carry_out(project, in_order(&steps), &mut Vec::new()).await else {
             return Ok(());
         };
@@ -127,23 +141,23 @@ impl Store {
                 paths.push(path);
             }
         }
-        if paths.is_empty() { Ok(()) } else { Err(Left { why, paths }) }
+        if paths.is_empty() { Ok(()) } else { Err(NotRestored { why, paths }) }
     }
 
     /// Which of these steps were done, and the paths that are neither what they were nor what they shall be.
     pub async fn written(
         &self,
-        steps: &[Step],
+        steps: &[PathStep],
         project: &Path,
-    ) -> Result<(Vec<Step>, Vec<String>), WorkspaceError> {
+    ) -> Result<(Vec<PathStep>, Vec<String>), WorkspaceError> {
         let (root, steps) = (project.to_owned(), steps.to_vec());
         let look = move || {
             let checkout = open(&root)?;
             let (mut written, mut other) = (Vec::new(), Vec::new());
             for step in steps {
-                let failed = |source| Stopped::Failed { path: step.path.clone(), source };
+                let failed = |source| WriteStopped::Failed { path: step.path.clone(), source };
                 let found = checkout.look(&step.path).map_err(failed)?;
-                let is = |state: &Option<State>| is_as(&checkout, &step.path, &found, state.as_ref());
+                let is = |state: &Option<PathState>| is_as(&checkout, &step.path, &found, state.as_ref());
                 if is(&step.to).map_err(failed)? {
                     written.push(step);
                 } else if !is(&step.from).map_err(failed)? {
@@ -157,7 +171,7 @@ impl Store {
 
     /// Removes what an act that was killed left beside these paths: files that were not in their place yet, and folders
     /// it made for them.
-    pub async fn clear_beside(&self, steps: Vec<Step>, project: &Path) {
+    pub async fn clear_beside(&self, steps: Vec<PathStep>, project: &Path) {
         let root = project.to_owned();
         let clear = move || {
             sweep(&root, &steps);
@@ -171,16 +185,20 @@ impl Store {
     }
 
     /// The paths of these steps that are neither what they were nor what they shall be.
-    pub async fn in_conflict(&self, steps: &[Step], project: &Path) -> Result<Vec<String>, WorkspaceError> {
+    pub async fn in_conflict(
+        &self,
+        steps: &[PathStep],
+        project: &Path,
+    ) -> Result<Vec<String>, WorkspaceError> {
         Ok(self.check(steps, project).await?.conflicts)
     }
 
-    async fn check(&self, steps: &[Step], project: &Path) -> Result<Checked, WorkspaceError> {
+    async fn check(&self, steps: &[PathStep], project: &Path) -> Result<PathStates, WorkspaceError> {
         let (root, steps) = (project.to_owned(), steps.to_vec());
         off_thread(move || check(&root, &steps)).await.map_err(|s| error(s, project))
     }
 
-    pub async fn steps(&self, from: &str, to: &str) -> Result<Vec<Step>, WorkspaceError> {
+    pub async fn steps(&self, from: &str, to: &str) -> Result<Vec<PathStep>, WorkspaceError> {
         let differences = self.between(from, to).await?;
         let sides = differences.iter().flat_map(|d| d.from.iter().chain(&d.to));
         let oids: Vec<&str> = sides.map(|s| s.oid.as_str()).collect();
@@ -191,8 +209,8 @@ impl Store {
     async fn carry_out(
         &self,
         project: &Path,
-        steps: Vec<Step>,
-        done: &mut Vec<Step>,
+        steps: Vec<PathStep>,
+        done: &mut Vec<PathStep>,
     ) -> Result<(), WorkspaceError> {
         let wanted: Vec<&str> =
             steps.iter().filter_map(|s| s.to.as_ref()).map(|to| to.oid.as_str()).collect();
@@ -203,8 +221,8 @@ impl Store {
         for group in groups.iter().chain([&none]) {
             // The steps of one group: its writes, and the removals between and behind them.
             let mut left = group.len();
-            let writes = |s: &&Step| s.to.is_none() || left.checked_sub(1).map(|l| left = l).is_some();
-            let now: Vec<Step> = rest.iter().take_while(writes).cloned().collect();
+            let writes = |s: &&PathStep| s.to.is_none() || left.checked_sub(1).map(|l| left = l).is_some();
+            let now: Vec<PathStep> = rest.iter().take_while(writes).cloned().collect();
             rest = rest.get(now.len()..).unwrap_or_default();
             let contents = if group.is_empty() { Vec::new() } else { self.contents(group).await? };
             let (root, leaving) = (project.to_owned(), leaving.clone());
@@ -221,40 +239,41 @@ impl Store {
     }
 }
 
-fn error(stopped: Stopped, project: &Path) -> WorkspaceError {
+fn error(stopped: WriteStopped, project: &Path) -> WorkspaceError {
     match stopped {
-        Stopped::Conflict(paths) => WorkspaceError::Conflict { paths },
-        Stopped::Failed { path, source } => {
+        WriteStopped::Conflict(paths) => WorkspaceError::Conflict { paths },
+        WriteStopped::Failed { path, source } => {
             WorkspaceError::Io { doing: "written", path: project.join(path), source }
         }
     }
 }
 
-fn step(difference: Difference, facts: &HashMap<String, Facts>) -> Step {
+fn step(difference: TreeDifference, facts: &HashMap<String, BlobFacts>) -> PathStep {
     let state = |side: Option<Side>| {
         let Side { mode, oid } = side?;
         let facts = facts.get(&oid)?;
-        Some(State { mode, oid, digest: facts.digest, bytes: facts.bytes })
+        Some(PathState { mode, oid, digest: facts.digest, bytes: facts.bytes })
     };
-    Step { path: difference.path, from: state(difference.from), to: state(difference.to) }
+    PathStep { path: difference.path, from: state(difference.from), to: state(difference.to) }
 }
 
 /// What stands in the way goes first, then everything is written, then the rest goes: if the machine stops in
 /// between, as much as possible is there.
-fn in_order(steps: &[Step]) -> Vec<Step> {
+fn in_order(steps: &[PathStep]) -> Vec<PathStep> {
     let written: HashSet<&str> = steps.iter().filter(|s| s.to.is_some()).map(|s| s.path.as_str()).collect();
     let mut needed: HashSet<&str> = HashSet::new();
     for path in &written {
         needed.extend(parents(path));
     }
     let in_the_way =
-        |s: &&Step| needed.contains(s.path.as_str()) || parents(&s.path).any(|p| written.contains(p));
-    let (first, rest): (Vec<&Step>, Vec<&Step>) = steps.iter().partition(|s| s.to.is_none() && in_the_way(s));
-    let (last, writes): (Vec<&Step>, Vec<&Step>) = rest.into_iter().partition(|s| s.to.is_none());
+        |s: &&PathStep| needed.contains(s.path.as_str()) || parents(&s.path).any(|p| written.contains(p));
+    let (first, rest): (Vec<&PathStep>, Vec<&PathStep>) =
+        steps.iter().partition(|s| s.to.is_none() && in_the_way(s));
+    let (last, writes): (Vec<&PathStep>, Vec<&PathStep>) = rest.into_iter().partition(|s| s.to.is_none());
     first.into_iter().chain(writes).chain(last).cloned().collect()
 }
 
-fn leaving(steps: &[Step]) -> HashSet<String> {
+fn leaving(steps: &[PathStep]) -> HashSet<String> {
     steps.iter().filter(|s| s.to.is_none()).map(|s| s.path.clone()).collect()
 }
 
@@ -262,10 +281,10 @@ pub(super) fn parents(path: &str) -> impl Iterator<Item = &str> {
     path.match_indices('/').map(|(at, _)| &path[..at])
 }
 
-fn check(root: &Path, steps: &[Step]) -> Result<Checked, Stopped> {
+fn check(root: &Path, steps: &[PathStep]) -> Result<PathStates, WriteStopped> {
     let checkout = open(root)?;
     let leaving = leaving(steps);
-    let mut checked = Checked::default();
+    let mut checked = PathStates::default();
     for step in steps {
         match fits(&checkout, step, &leaving)? {
             Fit::Done => {}
@@ -277,25 +296,25 @@ fn check(root: &Path, steps: &[Step]) -> Result<Checked, Stopped> {
 }
 
 /// The same way back.
-pub(super) fn reversed(steps: Vec<Step>) -> Vec<Step> {
-    steps.into_iter().map(|Step { path, from, to }| Step { path, from: to, to: from }).collect()
+pub(super) fn reversed(steps: Vec<PathStep>) -> Vec<PathStep> {
+    steps.into_iter().map(|PathStep { path, from, to }| PathStep { path, from: to, to: from }).collect()
 }
 
 /// An act that was cut off in the middle of a file left that file beside its place.
-fn sweep(root: &Path, steps: &[Step]) {
+fn sweep(root: &Path, steps: &[PathStep]) {
     if let Ok(checkout) = open(root) {
         checkout.sweep(steps.iter().map(|step| step.path.as_str()));
     }
 }
 
-fn open(root: &Path) -> Result<Checkout, Stopped> {
-    Checkout::open(root).map_err(|source| Stopped::Failed { path: String::new(), source })
+fn open(root: &Path) -> Result<Checkout, WriteStopped> {
+    Checkout::open(root).map_err(|source| WriteStopped::Failed { path: String::new(), source })
 }
 
-fn fits(checkout: &Checkout, step: &Step, leaving: &HashSet<String>) -> Result<Fit, Stopped> {
-    let failed = |source| Stopped::Failed { path: step.path.clone(), source };
+fn fits(checkout: &Checkout, step: &PathStep, leaving: &HashSet<String>) -> Result<Fit, WriteStopped> {
+    let failed = |source| WriteStopped::Failed { path: step.path.clone(), source };
     let found = checkout.look(&step.path).map_err(failed)?;
-    let is = |state: &Option<State>| is_as(checkout, &step.path, &found, state.as_ref()).map_err(failed);
+    let is = |state: &Option<PathState>| is_as(checkout, &step.path, &found, state.as_ref()).map_err(failed);
     if is(&step.to)? {
         return Ok(Fit::Done);
     }
@@ -304,9 +323,13 @@ fn fits(checkout: &Checkout, step: &Step, leaving: &HashSet<String>) -> Result<F
     }
     let has_room = match found {
         // Something is to be written where a folder is: it must hold nothing that stays.
-        Found::Folder => checkout.holds_only(&step.path, |path| leaving.contains(path)).map_err(failed)?,
+        PathContent::Folder => {
+            checkout.holds_only(&step.path, |path| leaving.contains(path)).map_err(failed)?
+        }
         // What blocks the way must be one of ours to remove.
-        Found::Blocked => blocker(checkout, &step.path).map_err(failed)?.is_none_or(|b| leaving.contains(b)),
+        PathContent::Blocked => {
+            blocker(checkout, &step.path).map_err(failed)?.is_none_or(|b| leaving.contains(b))
+        }
         _ => true,
     };
     Ok(if has_room { Fit::Pending } else { Fit::Not })
@@ -316,8 +339,8 @@ fn fits(checkout: &Checkout, step: &Step, leaving: &HashSet<String>) -> Result<F
 fn blocker<'a>(checkout: &Checkout, path: &'a str) -> io::Result<Option<&'a str>> {
     for parent in parents(path) {
         match checkout.look(parent)? {
-            Found::Folder => {}
-            Found::Nothing => return Ok(None),
+            PathContent::Folder => {}
+            PathContent::Nothing => return Ok(None),
             _ => return Ok(Some(parent)),
         }
     }
@@ -325,16 +348,21 @@ fn blocker<'a>(checkout: &Checkout, path: &'a str) -> io::Result<Option<&'a str>
 }
 
 /// What is found is what the tree says. A folder is no entry of a tree: there is nothing at its path.
-fn is_as(checkout: &Checkout, path: &str, found: &Found, state: Option<&State>) -> io::Result<bool> {
+fn is_as(
+    checkout: &Checkout,
+    path: &str,
+    found: &PathContent,
+    state: Option<&PathState>,
+) -> io::Result<bool> {
     let Some(state) = state else {
-        return Ok(matches!(found, Found::Nothing | Found::Blocked | Found::Folder));
+        return Ok(matches!(found, PathContent::Nothing | PathContent::Blocked | PathContent::Folder));
     };
     match found {
-        Found::Link(target) => Ok(state.mode == LINK_MODE && Digest::of(target) == state.digest),
-        Found::File { permissions, bytes } => {
+        PathContent::Link(target) => Ok(state.mode == LINK_MODE && Digest::of(target) == state.digest),
+        PathContent::File { permissions, bytes } => {
             if state.mode == LINK_MODE
                 || *bytes != state.bytes
-                || Found::is_executable(*permissions) != (state.mode == EXECUTABLE_MODE)
+                || PathContent::is_executable(*permissions) != (state.mode == EXECUTABLE_MODE)
             {
                 return Ok(false);
             }
@@ -347,23 +375,23 @@ fn is_as(checkout: &Checkout, path: &str, found: &Found, state: Option<&State>) 
 /// Performs steps in the order given; `contents` belong to those that write, in the same order.
 fn perform(
     root: &Path,
-    steps: &[Step],
+    steps: &[PathStep],
     contents: Vec<Vec<u8>>,
     leaving: &HashSet<String>,
     care: Care,
-    finished: &mut Vec<Step>,
-) -> Result<(), Stopped> {
+    finished: &mut Vec<PathStep>,
+) -> Result<(), WriteStopped> {
     let mut checkout = open(root)?;
     let mut contents = contents.into_iter();
     for step in steps {
-        let failed = |source| Stopped::Failed { path: step.path.clone(), source };
+        let failed = |source| WriteStopped::Failed { path: step.path.clone(), source };
         let content = step.to.as_ref().and_then(|_| contents.next());
         // Somebody may have saved the file since all of them were checked.
         match fits(&checkout, step, leaving)? {
             _ if care != Care::Looking => {}
             Fit::Not => {
                 let _ = checkout.sync();
-                return Err(Stopped::Conflict(vec![step.path.clone()]));
+                return Err(WriteStopped::Conflict(vec![step.path.clone()]));
             }
             Fit::Done => continue,
             Fit::Pending => {}
@@ -371,7 +399,7 @@ fn perform(
         let found = checkout.look(&step.path).map_err(failed)?;
         match (&step.to, content) {
             (Some(to), Some(bytes)) => {
-                if found == Found::Folder {
+                if found == PathContent::Folder {
                     checkout.remove_empty(&step.path).map_err(failed)?;
                 }
                 if to.mode == LINK_MODE {
@@ -385,7 +413,7 @@ fn perform(
         }
         finished.push(step.clone());
     }
-    checkout.sync().map_err(|source| Stopped::Failed { path: String::new(), source })
+    checkout.sync().map_err(|source| WriteStopped::Failed { path: String::new(), source })
 }
 
 #[cfg(test)]

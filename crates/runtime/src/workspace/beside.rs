@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
-use super::checkout::{Checkout, Found};
+use super::checkout::{Checkout, PathContent};
 use super::clone::copy_file;
 use super::repository::Repository;
 use crate::os::remove_tree;
@@ -31,17 +31,17 @@ const BITS: u32 = 0o7777;
 
 /// Where the kept copies are, and what they are copies of.
 #[derive(Clone, Debug)]
-pub(super) struct Beside {
+pub(super) struct KeptCopies {
     kept: PathBuf,
     root: PathBuf,
-    parts: Vec<Part>,
+    parts: Vec<KeptFolder>,
     /// Git's objects, if there is a repository.
     objects: Option<PathBuf>,
 }
 
 /// One folder whose files are named from it.
 #[derive(Clone, Debug)]
-struct Part {
+struct KeptFolder {
     name: &'static str,
     at: PathBuf,
 }
@@ -62,7 +62,7 @@ pub(super) struct Sight {
 
 /// What was kept when the run began.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
-pub(super) struct Kept {
+pub(super) struct KeptFiles {
     pub before: Sight,
     /// The text of a `.git` that is a file.
     pub pointer: Option<String>,
@@ -82,14 +82,14 @@ pub(super) struct BesideWay {
     pub pointer: bool,
 }
 
-impl Beside {
+impl KeptCopies {
     /// `home` is the workspace's, `root` the checkout.
     pub fn of(home: &Path, root: &Path, repository: Option<&Repository>) -> Self {
-        let mut parts = vec![Part { name: FILES, at: root.to_owned() }];
+        let mut parts = vec![KeptFolder { name: FILES, at: root.to_owned() }];
         if let Some(repository) = repository {
-            parts.push(Part { name: GIT, at: repository.dir.clone() });
+            parts.push(KeptFolder { name: GIT, at: repository.dir.clone() });
             if repository.shared != repository.dir {
-                parts.push(Part { name: SHARED, at: repository.shared.clone() });
+                parts.push(KeptFolder { name: SHARED, at: repository.shared.clone() });
             }
         }
         let objects = repository.map(|repository| repository.shared.join(OBJECTS));
@@ -97,10 +97,10 @@ impl Beside {
     }
 
     /// Copies what is there now. `ignored` are the paths that git ignores.
-    pub fn keep(&self, ignored: &[String]) -> io::Result<Kept> {
+    pub fn keep(&self, ignored: &[String]) -> io::Result<KeptFiles> {
         remove_tree(&self.kept);
         fs::create_dir_all(&self.kept)?;
-        let mut kept = Kept { pointer: self.pointer(), ..Kept::default() };
+        let mut kept = KeptFiles { pointer: self.pointer(), ..KeptFiles::default() };
         let mut bytes = 0;
         for (part, entry) in self.entries(ignored) {
             let found = scan(&part.at, &entry)
@@ -125,7 +125,7 @@ impl Beside {
     }
 
     /// What is there now, entries aside that were too large in the beginning.
-    pub fn sight(&self, ignored: &[String], kept: &Kept) -> Sight {
+    pub fn sight(&self, ignored: &[String], kept: &KeptFiles) -> Sight {
         let mut sight = Sight { over: kept.before.over.clone(), ..Sight::default() };
         for (part, entry) in self.entries(ignored) {
             let key = format!("{}/{entry}", part.name);
@@ -141,7 +141,7 @@ impl Beside {
     }
 
     /// How that gets back to the beginning, if `after` is the last that is known to be the run's doing.
-    pub fn way(&self, kept: &Kept, after: &Sight, now: &Sight) -> BesideWay {
+    pub fn way(&self, kept: &KeptFiles, after: &Sight, now: &Sight) -> BesideWay {
         let mut way = BesideWay::default();
         let grown: BTreeSet<&String> =
             after.over.union(&now.over).filter(|entry| !kept.before.over.contains(*entry)).collect();
@@ -173,7 +173,7 @@ impl Beside {
     }
 
     /// Takes the run's changes back. Doing it again finishes what was cut off.
-    pub fn go_back(&self, kept: &Kept, way: &BesideWay) -> io::Result<()> {
+    pub fn go_back(&self, kept: &KeptFiles, way: &BesideWay) -> io::Result<()> {
         for part in &self.parts {
             let prefix = format!("{}/", part.name);
             let mine = |keys: &[String]| -> Vec<String> {
@@ -190,8 +190,8 @@ impl Beside {
             let mut checkout = Checkout::open(&part.at)?;
             for path in remove.iter().rev() {
                 match checkout.look(path)? {
-                    Found::Folder => checkout.remove_folder_if_empty(path),
-                    Found::Nothing | Found::Blocked => {}
+                    PathContent::Folder => checkout.remove_folder_if_empty(path),
+                    PathContent::Nothing | PathContent::Blocked => {}
                     _ => checkout.remove(path)?,
                 }
             }
@@ -216,7 +216,7 @@ impl Beside {
         shown_below(&at.join(path), &self.root)
     }
 
-    fn entries(&self, ignored: &[String]) -> Vec<(&Part, String)> {
+    fn entries(&self, ignored: &[String]) -> Vec<(&KeptFolder, String)> {
         let mut entries = Vec::new();
         for part in &self.parts {
             if part.name == FILES {
@@ -234,7 +234,7 @@ impl Beside {
         entries
     }
 
-    fn copy(&self, part: &Part, found: &Scanned) -> io::Result<()> {
+    fn copy(&self, part: &KeptFolder, found: &Scanned) -> io::Result<()> {
         for (path, mark) in &found.marks {
             let to = self.kept.join(part.name).join(path);
             if mark.starts_with(FOLDER) {
@@ -257,10 +257,10 @@ impl Beside {
         let same = || {
             let (checkout, was) = (Checkout::open(&part.at)?, fs::symlink_metadata(&kept)?);
             io::Result::Ok(match checkout.look(path)? {
-                Found::Link(target) => {
+                PathContent::Link(target) => {
                     was.is_symlink() && fs::read_link(&kept)?.as_os_str().as_bytes() == target
                 }
-                Found::File { permissions, bytes } => {
+                PathContent::File { permissions, bytes } => {
                     was.is_file()
                         && was.permissions().mode() & BITS == permissions
                         && was.len() == bytes
@@ -275,20 +275,20 @@ impl Beside {
     fn put_back(
         &self,
         checkout: &mut Checkout,
-        part: &Part,
+        part: &KeptFolder,
         path: &str,
         before: &BTreeMap<String, String>,
     ) -> io::Result<()> {
         let key = format!("{}/{path}", part.name);
         let bits = before.get(&key).and_then(|mark| mark.strip_prefix(FOLDER));
         if let Some(bits) = bits.and_then(|bits| u32::from_str_radix(bits, 8).ok()) {
-            if !matches!(checkout.look(path)?, Found::Folder | Found::Nothing) {
+            if !matches!(checkout.look(path)?, PathContent::Folder | PathContent::Nothing) {
                 checkout.remove(path)?;
             }
             checkout.make_folder(path, bits)?;
             return checkout.set_bits(path, bits);
         }
-        if checkout.look(path)? == Found::Folder {
+        if checkout.look(path)? == PathContent::Folder {
             checkout.remove_empty(path)?;
         }
         let kept = self.kept.join(&key);
@@ -297,7 +297,7 @@ impl Beside {
             return checkout.put_link(path, fs::read_link(&kept)?.as_os_str().as_bytes());
         }
         let bits = meta.permissions().mode() & BITS;
-        checkout.put_file(path, &fs::read(&kept)?, Found::is_executable(bits))?;
+        checkout.put_file(path, &fs::read(&kept)?, PathContent::is_executable(bits))?;
         checkout.set_bits(path, bits)
     }
 

@@ -8,7 +8,7 @@ use gadfly_engine::Digest;
 
 use super::error::WorkspaceError;
 use super::git::failure;
-use super::store::Store;
+use super::store::SnapshotStore;
 
 /// A changed file must fit into memory, and so must everything a git call answers at once.
 pub(super) const LARGEST_FILE: u64 = 512 << 20;
@@ -19,14 +19,14 @@ const LOOKED_AT: usize = 8000;
 
 /// What a change list says about one content.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) struct Facts {
+pub(super) struct BlobFacts {
     pub digest: Digest,
     pub bytes: u64,
     pub lines: u32,
     pub binary: bool,
 }
 
-impl Facts {
+impl BlobFacts {
     pub fn of(bytes: &[u8]) -> Self {
         let breaks = bytes.iter().fold(0_u32, |n, b| n.saturating_add(u32::from(*b == b'\n')));
         let open_end = bytes.last().is_some_and(|b| *b != b'\n');
@@ -39,7 +39,7 @@ impl Facts {
     }
 }
 
-impl Store {
+impl SnapshotStore {
     /// The sizes of these contents. An unknown one is an error: a store never loses anything.
     async fn sizes(&self, oids: &[&str]) -> Result<Vec<u64>, WorkspaceError> {
         let answer = self.git.feed(&self.place(), &["cat-file", "--batch-check"], lines(oids)).await?;
@@ -99,7 +99,7 @@ impl Store {
     pub async fn facts(
         &self,
         oids: impl IntoIterator<Item = &str>,
-    ) -> Result<HashMap<String, Facts>, WorkspaceError> {
+    ) -> Result<HashMap<String, BlobFacts>, WorkspaceError> {
         let (mut facts, mut asked) = (HashMap::new(), HashSet::new());
         {
             let known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
@@ -114,7 +114,7 @@ impl Store {
         asked.sort_unstable();
         for group in self.groups(&asked).await? {
             for (oid, bytes) in group.iter().zip(self.contents(&group).await?) {
-                facts.insert((*oid).to_owned(), Facts::of(&bytes));
+                facts.insert((*oid).to_owned(), BlobFacts::of(&bytes));
             }
         }
         let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
@@ -146,9 +146,9 @@ mod tests {
     #[test]
     fn lines_are_counted_as_an_editor_counts_them() {
         for (text, lines) in [("", 0), ("a", 1), ("a\n", 1), ("a\nb", 2), ("\n\n", 2)] {
-            assert_eq!(Facts::of(text.as_bytes()).lines, lines, "{text:?}");
+            assert_eq!(BlobFacts::of(text.as_bytes()).lines, lines, "{text:?}");
         }
-        assert!(Facts::of(b"a\0b").binary && !Facts::of(b"ab").binary);
+        assert!(BlobFacts::of(b"a\0b").binary && !BlobFacts::of(b"ab").binary);
     }
 
     #[test]

@@ -63,9 +63,9 @@ impl Bring {
     /// Puts everything into the tree; returns what the project does not have. Waits for the disk.
     pub fn perform(&self, project: &Path, work: &Path) -> Result<Vec<String>, WorkspaceError> {
         let mut missing = Vec::new();
-        let copied = self.copy.iter().chain(&self.dependencies).map(|path| (path, How::Copy));
-        let all = self.link.iter().map(|path| (path, How::Link)).chain(copied);
-        for (path, how) in all.chain(self.submodules.iter().map(|path| (path, How::WithoutGit))) {
+        let copied = self.copy.iter().chain(&self.dependencies).map(|path| (path, CopyMode::Copy));
+        let all = self.link.iter().map(|path| (path, CopyMode::Link)).chain(copied);
+        for (path, how) in all.chain(self.submodules.iter().map(|path| (path, CopyMode::WithoutGit))) {
             let (from, to) = (project.join(path), work.join(path));
             let Ok(real) = from.canonicalize() else {
                 missing.push(path.clone());
@@ -83,13 +83,13 @@ impl Bring {
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum How {
+enum CopyMode {
     Link,
     Copy,
     WithoutGit,
 }
 
-impl How {
+impl CopyMode {
     fn bring(self, from: &Path, to: &Path, project: &Path, work: &Path) -> io::Result<()> {
         if let Some(above) = to.parent() {
             fs::create_dir_all(above)?;

@@ -27,7 +27,7 @@ pub(crate) struct Checkout {
 
 /// What stands at a path.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub(crate) enum Found {
+pub(crate) enum PathContent {
     Nothing,
     /// Something that is no folder stands where a folder of the path should be.
     Blocked,
@@ -41,7 +41,7 @@ pub(crate) enum Found {
     Other,
 }
 
-impl Found {
+impl PathContent {
     pub const fn is_executable(permissions: u32) -> bool {
         permissions & 0o100 != 0
     }
@@ -53,11 +53,11 @@ impl Checkout {
         Ok(Self { root: openat(CWD, root, flags, Mode::empty())?, unsynced: BTreeSet::new() })
     }
 
-    pub fn look(&self, path: &str) -> io::Result<Found> {
+    pub fn look(&self, path: &str) -> io::Result<PathContent> {
         let (parent, name) = match self.parent(path) {
             Ok(found) => found,
-            Err(Errno::NOENT) => return Ok(Found::Nothing),
-            Err(Errno::LOOP | Errno::NOTDIR) => return Ok(Found::Blocked),
+            Err(Errno::NOENT) => return Ok(PathContent::Nothing),
+            Err(Errno::LOOP | Errno::NOTDIR) => return Ok(PathContent::Blocked),
             Err(other) => return Err(other.into()),
         };
         look_at(&parent, name)
@@ -93,7 +93,7 @@ impl Checkout {
         let _ = file.try_lock();
         let result = (|| {
             file.write_all(bytes)?;
-            if let Found::File { permissions, .. } = before {
+            if let PathContent::File { permissions, .. } = before {
                 fchmod(file.as_fd(), Mode::from_raw_mode(with_execution(permissions, executable)))?;
             }
             file.sync_all()?;
@@ -128,7 +128,7 @@ impl Checkout {
             folders.insert(folder_of(path));
             let Ok((parent, name)) = self.parent(path) else { continue };
             let link = temporary_link(name);
-            if matches!(look_at(&parent, &link), Ok(Found::Link(_))) {
+            if matches!(look_at(&parent, &link), Ok(PathContent::Link(_))) {
                 let _ = unlinkat(&parent, link.as_str(), AtFlags::empty());
             }
         }
@@ -180,8 +180,8 @@ impl Checkout {
                 }
                 let below = format!("{path}/{name}");
                 match look_at(&dir, name)? {
-                    Found::Folder if depth < DEEPEST => waiting.push((below, depth + 1)),
-                    Found::File { .. } | Found::Link(_) if allowed(&below) => {}
+                    PathContent::Folder if depth < DEEPEST => waiting.push((below, depth + 1)),
+                    PathContent::File { .. } | PathContent::Link(_) if allowed(&below) => {}
                     _ => return Ok(false),
                 }
             }
@@ -231,7 +231,7 @@ impl Checkout {
     pub fn set_bits(&self, path: &str, bits: u32) -> io::Result<()> {
         let (parent, name) = self.parent(path)?;
         match look_at(&parent, name)? {
-            Found::File { .. } | Found::Folder => {
+            PathContent::File { .. } | PathContent::Folder => {
                 Ok(chmodat(&parent, name, Mode::from_raw_mode(bits), AtFlags::empty())?)
             }
             _ => Ok(()),
@@ -240,7 +240,7 @@ impl Checkout {
 
     /// Makes a folder where nothing is, and those above it.
     pub fn make_folder(&mut self, path: &str, bits: u32) -> io::Result<()> {
-        if self.look(path)? != Found::Nothing {
+        if self.look(path)? != PathContent::Nothing {
             return Ok(());
         }
         let (parent, name) = self.make_parent(path)?;
@@ -285,7 +285,7 @@ impl Checkout {
     fn make_parent<'a>(&mut self, path: &'a str) -> io::Result<(OwnedFd, &'a str)> {
         let mut above = folder_of(path);
         // Made folders are entries too.
-        while !above.is_empty() && self.look(above)? == Found::Nothing {
+        while !above.is_empty() && self.look(above)? == PathContent::Nothing {
             above = folder_of(above);
             self.unsynced.insert(above.to_owned());
         }
@@ -321,26 +321,26 @@ fn open_folder(dir: &OwnedFd, name: &str) -> Result<OwnedFd, Errno> {
     openat(dir, name, FOLDER, Mode::empty())
 }
 
-fn look_at(parent: &OwnedFd, name: &str) -> io::Result<Found> {
+fn look_at(parent: &OwnedFd, name: &str) -> io::Result<PathContent> {
     let stat: Stat = match statat(parent, name, AtFlags::SYMLINK_NOFOLLOW) {
         Ok(stat) => stat,
-        Err(Errno::NOENT) => return Ok(Found::Nothing),
+        Err(Errno::NOENT) => return Ok(PathContent::Nothing),
         Err(other) => return Err(other.into()),
     };
     Ok(match FileType::from_raw_mode(stat.st_mode) {
-        FileType::Directory => Found::Folder,
-        FileType::RegularFile => Found::File {
+        FileType::Directory => PathContent::Folder,
+        FileType::RegularFile => PathContent::File {
             permissions: Mode::from_raw_mode(stat.st_mode).as_raw_mode() & 0o7777,
             bytes: u64::try_from(stat.st_size).unwrap_or(0),
         },
-        FileType::Symlink => Found::Link(readlinkat(parent, name, Vec::new())?.into_bytes()),
-        _ => Found::Other,
+        FileType::Symlink => PathContent::Link(readlinkat(parent, name, Vec::new())?.into_bytes()),
+        _ => PathContent::Other,
     })
 }
 
 /// The user's own permissions stay; who may read may execute, or nobody may.
 const fn with_execution(permissions: u32, executable: bool) -> u32 {
-    if executable == Found::is_executable(permissions) {
+    if executable == PathContent::is_executable(permissions) {
         permissions
     } else if executable {
         permissions | ((permissions & 0o444) >> 2)

@@ -13,7 +13,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use super::error::WorkspaceError;
-use super::git::{Git, Place, text};
+use super::git::{Git, GitTarget, text};
 use super::objects;
 use super::repository::Repository;
 use super::store::quoted;
@@ -27,7 +27,7 @@ const MOST_FILES: usize = 200_000;
 pub(super) async fn make(
     git: &Git,
     repository: &Repository,
-    users: &Place,
+    users: &GitTarget,
     work: &Path,
     shared: &Path,
 ) -> Result<(), WorkspaceError> {

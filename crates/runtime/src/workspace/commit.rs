@@ -12,9 +12,9 @@ use gadfly_agents::launcher::Exit;
 
 use super::Workspace;
 use super::error::WorkspaceError;
-use super::git::{Git, Place, failure, text, zero_ended, zero_separated};
+use super::git::{Git, GitTarget, failure, text, zero_ended, zero_separated};
 use super::repository::{Repository, enclosing};
-use super::store::{LINK_MODE, Side, Store, checked};
+use super::store::{LINK_MODE, Side, SnapshotStore, checked};
 
 /// The ref in the store that a commit waits under until the user's repository has fetched it.
 const WAITING: &str = "refs/gadfly/commit";
@@ -36,7 +36,11 @@ impl Git {
     }
 
     /// The ref of a branch that there is not yet.
-    pub(super) async fn free_branch(&self, users: &Place, branch: &str) -> Result<String, WorkspaceError> {
+    pub(super) async fn free_branch(
+        &self,
+        users: &GitTarget,
+        branch: &str,
+    ) -> Result<String, WorkspaceError> {
         let reference = format!("refs/heads/{branch}");
         if branch.starts_with('-')
             || self.line_if_any(users, &["check-ref-format", &reference]).await?.is_none()
@@ -51,7 +55,7 @@ impl Git {
     }
 
     /// The user's name and address, as settings; an error if git would have to guess.
-    async fn identity(&self, users: &Place) -> Result<Vec<(String, String)>, WorkspaceError> {
+    async fn identity(&self, users: &GitTarget) -> Result<Vec<(String, String)>, WorkspaceError> {
         let mut place = users.clone();
         place.as_user = true;
         place.settings.push(("user.useConfigOnly".to_owned(), "true".to_owned()));
@@ -71,7 +75,7 @@ impl Git {
     /// a program and is not run; a file that needs one cannot be committed here.
     pub(super) async fn converted(
         &self,
-        users: &Place,
+        users: &GitTarget,
         paths: &[&str],
     ) -> Result<HashSet<String>, WorkspaceError> {
         let automatic = self.line_if_any(users, &["config", "--get", "core.autocrlf"]).await?;
@@ -141,7 +145,7 @@ impl Workspace {
     async fn commit_tree(
         &self,
         repository: &Repository,
-        users: &Place,
+        users: &GitTarget,
         judged: &str,
     ) -> Result<String, WorkspaceError> {
         let mut entries: BTreeMap<String, Side> = BTreeMap::new();
@@ -179,7 +183,7 @@ impl Workspace {
     /// and is not run; a changed file that needs one cannot be committed here.
     async fn convert(
         &self,
-        users: &Place,
+        users: &GitTarget,
         judged: &str,
         entries: &mut BTreeMap<String, Side>,
     ) -> Result<(), WorkspaceError> {
@@ -212,9 +216,9 @@ impl Workspace {
     }
 }
 
-impl Store {
+impl SnapshotStore {
     /// The user's attributes and settings, with new objects going to our store.
-    pub(super) fn with_attributes(&self, users: &Place) -> Result<Place, WorkspaceError> {
+    pub(super) fn with_attributes(&self, users: &GitTarget) -> Result<GitTarget, WorkspaceError> {
         let mut place = users.clone();
         place.objects = Some(text(&self.dir.join("objects"))?);
         Ok(place)
@@ -223,7 +227,7 @@ impl Store {
     /// A commit of a tree of this store, as a new branch of the user's repository. Returns its id.
     pub(super) async fn commit(
         &self,
-        users: &Place,
+        users: &GitTarget,
         tree: &str,
         parent: Option<&str>,
         branch: &str,
@@ -249,7 +253,7 @@ impl Store {
     /// Makes a commit that waits in this store one of the user's repository, under a ref that must not exist.
     async fn hand_over(
         &self,
-        users: &Place,
+        users: &GitTarget,
         reference: &str,
         commit: &str,
         who: Vec<(String, String)>,

@@ -10,16 +10,16 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use gadfly_engine::Digest;
-use gadfly_engine::artifact::Entry;
+use gadfly_engine::artifact::ArtifactFile;
 use serde::{Deserialize, Serialize};
 
 use super::blobs::LARGEST_FILE;
-use super::checkout::{Checkout, Found};
+use super::checkout::{Checkout, PathContent};
 use super::error::WorkspaceError;
-use super::git::{Git, Place, text};
+use super::git::{Git, GitTarget, text};
 use super::objects;
 use super::repository::{Repository, enclosing};
-use super::store::{EXECUTABLE_MODE, LINK_MODE, Store, checked};
+use super::store::{EXECUTABLE_MODE, LINK_MODE, SnapshotStore, checked};
 use super::tree::off_thread;
 use crate::os::remove_tree;
 use crate::save::write_atomically;
@@ -30,7 +30,7 @@ const FILE_MODE: u32 = 0o100_644;
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub(crate) struct Intent {
     /// By their paths in the project.
-    pub files: Vec<Entry>,
+    pub files: Vec<ArtifactFile>,
     #[serde(default)]
     pub deleted: Vec<String>,
     pub branch: String,
@@ -61,8 +61,8 @@ impl Tried {
 
 /// One commit under way.
 struct Making<'a> {
-    store: Store,
-    users: Place,
+    store: SnapshotStore,
+    users: GitTarget,
     root: &'a Path,
     /// The project below the root, with a slash; empty if they are the same.
     below: String,
@@ -98,7 +98,7 @@ impl Git {
         })
         .await
         .map_err(WorkspaceError::io("made", &desk))?;
-        let store = Store::at(self.clone(), desk.join("store.git"));
+        let store = SnapshotStore::at(self.clone(), desk.join("store.git"));
         store.init(&repository.object_format).await?;
         store.configure(&[], &[])?;
         objects::borrow(&repository.shared.join("objects"), &store.dir.join("objects"))
@@ -115,7 +115,7 @@ impl Git {
     }
 
     /// The commit the branch points at, if it is the one that was about to be made.
-    async fn made_before(&self, users: &Place, tried: &Tried) -> Result<Option<String>, WorkspaceError> {
+    async fn made_before(&self, users: &GitTarget, tried: &Tried) -> Result<Option<String>, WorkspaceError> {
         let reference = format!("refs/heads/{}", tried.intent.branch);
         let args = ["log", "-1", "--no-show-signature", "--format=%H%n%P%n%T%n%B", &reference, "--"];
         let Some(said) = self.line_if_any(users, &args).await? else { return Ok(None) };
@@ -150,8 +150,11 @@ impl Making<'_> {
     /// HEAD's tree with the files in it, in the form the user's repository would keep them.
     async fn tree(&self, intent: &Intent, head: Option<&str>) -> Result<String, WorkspaceError> {
         let (git, store) = (&self.store.git, &self.store);
-        let files: Vec<Entry> =
-            intent.files.iter().map(|file| Entry { path: self.whole(&file.path), ..file.clone() }).collect();
+        let files: Vec<ArtifactFile> = intent
+            .files
+            .iter()
+            .map(|file| ArtifactFile { path: self.whole(&file.path), ..file.clone() })
+            .collect();
         let (root, contents) = (self.root.to_owned(), self.desk.join("contents"));
         let (wanted, to) = (files.clone(), contents.clone());
         let changed = off_thread(move || copy_out(&root, &wanted, &to))
@@ -190,7 +193,7 @@ impl Making<'_> {
         Ok(tree)
     }
 
-    async fn taken_in(&self, files: &[Entry], contents: &Path) -> Result<Vec<String>, WorkspaceError> {
+    async fn taken_in(&self, files: &[ArtifactFile], contents: &Path) -> Result<Vec<String>, WorkspaceError> {
         let git = &self.store.git;
         let mut oids = self.store.take_in(contents, files.len()).await?;
         let plain: HashMap<&str, usize> = files
@@ -215,7 +218,7 @@ impl Making<'_> {
     }
 }
 
-fn mode(file: &Entry) -> u32 {
+fn mode(file: &ArtifactFile) -> u32 {
     if file.mode & 0o170_000 == LINK_MODE {
         LINK_MODE
     } else if file.mode & 0o100 == 0 {
@@ -226,14 +229,14 @@ fn mode(file: &Entry) -> u32 {
 }
 
 /// Puts what the checkout holds of these files into the folder, as `0`, `1`, …; says which are not what was judged.
-fn copy_out(root: &Path, files: &[Entry], to: &Path) -> io::Result<Vec<String>> {
+fn copy_out(root: &Path, files: &[ArtifactFile], to: &Path) -> io::Result<Vec<String>> {
     fs::create_dir_all(to)?;
     let checkout = Checkout::open(root)?;
     let mut changed = Vec::new();
     for (at, file) in files.iter().enumerate() {
         let content = match checkout.look(&file.path)? {
-            Found::Link(target) if mode(file) == LINK_MODE => Some(target),
-            Found::File { bytes, .. } if mode(file) != LINK_MODE && bytes <= LARGEST_FILE => {
+            PathContent::Link(target) if mode(file) == LINK_MODE => Some(target),
+            PathContent::File { bytes, .. } if mode(file) != LINK_MODE && bytes <= LARGEST_FILE => {
                 checkout.read(&file.path, bytes)?
             }
             _ => None,

@@ -12,13 +12,13 @@ use gadfly_engine::Digest;
 use gadfly_engine::conflict::{Conflict, ConflictKind, Conflicts};
 
 use super::Workspace;
-use super::apply::{State, Step, parents};
-use super::blobs::{Facts, LARGEST_FILE};
-use super::checkout::{Checkout, Found};
+use super::apply::{PathState, PathStep, parents};
+use super::blobs::{BlobFacts, LARGEST_FILE};
+use super::checkout::{Checkout, PathContent};
 use super::error::WorkspaceError;
-use super::landing::Offer;
-use super::merge::{LARGEST_MERGED, Merged};
-use super::store::{EXECUTABLE_MODE, LINK_MODE, Side, Store};
+use super::landing::LandingOffer;
+use super::merge::{LARGEST_MERGED, MergeResult};
+use super::store::{EXECUTABLE_MODE, LINK_MODE, Side, SnapshotStore};
 use super::tree::off_thread;
 use crate::os::remove_tree;
 
@@ -30,9 +30,9 @@ const MOST_MERGES: usize = 200;
 
 /// One file that changed on both sides.
 struct Both {
-    step: Step,
+    step: PathStep,
     /// The checkout's version; none if there is no file or link at the path, or one too large to be kept.
-    here: Option<State>,
+    here: Option<PathState>,
     in_the_way: bool,
 }
 
@@ -53,7 +53,10 @@ struct Outlook {
 impl Workspace {
     /// What of a judged tree is in conflict with the checkout now, and the trees that decisions lead to. None
     /// if nothing is.
-    pub(super) async fn conflicts(&self, judged: &str) -> Result<Option<(Conflicts, Offer)>, WorkspaceError> {
+    pub(super) async fn conflicts(
+        &self,
+        judged: &str,
+    ) -> Result<Option<(Conflicts, LandingOffer)>, WorkspaceError> {
         let _turn = self.turn.lock().await;
         let desk = self.home.join("merging");
         let result = self.look_at_both(judged, &desk).await;
@@ -65,14 +68,14 @@ impl Workspace {
         &self,
         judged: &str,
         desk: &Path,
-    ) -> Result<Option<(Conflicts, Offer)>, WorkspaceError> {
+    ) -> Result<Option<(Conflicts, LandingOffer)>, WorkspaceError> {
         let (store, root) = (&self.store, &self.facts.root);
         let steps = store.steps(&self.facts.base, judged).await?;
         let named = with_relations(&steps, store.in_conflict(&steps, root).await?);
         if named.is_empty() {
             return Ok(None);
         }
-        let steps: Vec<Step> = steps.into_iter().filter(|s| named.contains(&s.path)).collect();
+        let steps: Vec<PathStep> = steps.into_iter().filter(|s| named.contains(&s.path)).collect();
         let both = self.read_checkout(steps, desk).await?;
         let outlooks = self.outlooks(&both, desk).await?;
 
@@ -100,7 +103,8 @@ impl Workspace {
             files: both.iter().zip(outlooks).take(MOST_NAMED).map(told).collect(),
         };
         let paths = both.iter().map(|b| b.step.path.clone()).collect();
-        let offer = Offer { judged: judged.to_owned(), before, mine: kept, merged, replaceable, paths };
+        let offer =
+            LandingOffer { judged: judged.to_owned(), before, mine: kept, merged, replaceable, paths };
         Ok(Some((conflicts, offer)))
     }
 
@@ -111,7 +115,7 @@ impl Workspace {
     }
 
     /// What the checkout holds of these files, taken into the store.
-    async fn read_checkout(&self, steps: Vec<Step>, desk: &Path) -> Result<Vec<Both>, WorkspaceError> {
+    async fn read_checkout(&self, steps: Vec<PathStep>, desk: &Path) -> Result<Vec<Both>, WorkspaceError> {
         let (root, folder) = (self.facts.root.clone(), desk.join("here"));
         let to = folder.clone();
         let (mut both, kept) = off_thread(move || copy_out(&root, steps, &to))
@@ -140,19 +144,19 @@ impl Workspace {
             let mut outlook = Outlook { kind, merged: None, shown: String::new() };
             if let Some((mode, content)) = mergeable(file, kind) {
                 match content {
-                    Content::Of(oid) => outlook.merged = Some(Side { mode, oid }),
-                    Content::Both if merges < MOST_MERGES => {
+                    MergeContent::Of(oid) => outlook.merged = Some(Side { mode, oid }),
+                    MergeContent::Both if merges < MOST_MERGES => {
                         merges += 1;
                         match self.store.merge_states(file, &desk.join("three")).await? {
-                            Merged::Clean(bytes) => {
+                            MergeResult::Clean(bytes) => {
                                 let path = results.join(made.len().to_string());
                                 fs::write(&path, bytes).map_err(WorkspaceError::io("written", &path))?;
                                 made.push((at, mode));
                             }
-                            Merged::Conflicting(shown) => outlook.shown = shown,
+                            MergeResult::Conflicting(shown) => outlook.shown = shown,
                         }
                     }
-                    Content::Both => {}
+                    MergeContent::Both => {}
                 }
             }
             outlooks.push(outlook);
@@ -167,8 +171,8 @@ impl Workspace {
     }
 }
 
-impl Store {
-    async fn merge_states(&self, file: &Both, folder: &Path) -> Result<Merged, WorkspaceError> {
+impl SnapshotStore {
+    async fn merge_states(&self, file: &Both, folder: &Path) -> Result<MergeResult, WorkspaceError> {
         make(folder)?;
         let three = [("base", &file.step.from), ("run", &file.step.to), ("here", &file.here)];
         for (name, state) in three {
@@ -189,7 +193,7 @@ fn make(folder: &Path) -> Result<(), WorkspaceError> {
 
 /// The paths in conflict, and every other step above or below one of them: a file cannot come where its folder
 /// stays a file.
-fn with_relations(steps: &[Step], conflicts: Vec<String>) -> HashSet<String> {
+fn with_relations(steps: &[PathStep], conflicts: Vec<String>) -> HashSet<String> {
     let mut named: HashSet<String> = conflicts.into_iter().collect();
     let above: HashSet<String> = named.iter().flat_map(|p| parents(p)).map(ToOwned::to_owned).collect();
     if named.is_empty() {
@@ -202,16 +206,16 @@ fn with_relations(steps: &[Step], conflicts: Vec<String>) -> HashSet<String> {
 }
 
 /// Copies what the checkout holds into files `0`, `1`, …; says whose each is.
-fn copy_out(root: &Path, steps: Vec<Step>, to: &Path) -> io::Result<(Vec<Both>, Vec<usize>)> {
+fn copy_out(root: &Path, steps: Vec<PathStep>, to: &Path) -> io::Result<(Vec<Both>, Vec<usize>)> {
     fs::create_dir_all(to)?;
     let checkout = Checkout::open(root)?;
     let (mut both, mut kept): (Vec<Both>, Vec<usize>) = (Vec::new(), Vec::new());
     for step in steps {
         let found = checkout.look(&step.path)?;
         let (mode, bytes) = match &found {
-            Found::Link(target) => (LINK_MODE, Some(target.clone())),
-            Found::File { permissions, bytes } if *bytes <= LARGEST_FILE => {
-                let mode = if Found::is_executable(*permissions) { EXECUTABLE_MODE } else { FILE_MODE };
+            PathContent::Link(target) => (LINK_MODE, Some(target.clone())),
+            PathContent::File { permissions, bytes } if *bytes <= LARGEST_FILE => {
+                let mode = if PathContent::is_executable(*permissions) { EXECUTABLE_MODE } else { FILE_MODE };
                 (mode, checkout.read(&step.path, *bytes)?)
             }
             _ => (FILE_MODE, None),
@@ -221,11 +225,11 @@ fn copy_out(root: &Path, steps: Vec<Step>, to: &Path) -> io::Result<(Vec<Both>, 
                 fs::write(numbered(to, kept.len()), bytes)?;
                 kept.push(both.len());
                 let digest = Digest::of(bytes);
-                Some(State { mode, oid: String::new(), digest, bytes: bytes.len() as u64 })
+                Some(PathState { mode, oid: String::new(), digest, bytes: bytes.len() as u64 })
             }
             None => None,
         };
-        let in_the_way = here.is_none() && found != Found::Nothing;
+        let in_the_way = here.is_none() && found != PathContent::Nothing;
         both.push(Both { step, here, in_the_way });
     }
     Ok((both, kept))
@@ -235,10 +239,10 @@ fn numbered(folder: &Path, n: usize) -> PathBuf {
     folder.join(n.to_string())
 }
 
-fn kind(file: &Both, facts: &HashMap<String, Facts>) -> ConflictKind {
-    let Both { step: Step { from, to, .. }, here, in_the_way } = file;
-    let is_link = |state: &Option<State>| state.as_ref().is_some_and(|s| s.mode == LINK_MODE);
-    let merges_not = |state: &Option<State>| {
+fn kind(file: &Both, facts: &HashMap<String, BlobFacts>) -> ConflictKind {
+    let Both { step: PathStep { from, to, .. }, here, in_the_way } = file;
+    let is_link = |state: &Option<PathState>| state.as_ref().is_some_and(|s| s.mode == LINK_MODE);
+    let merges_not = |state: &Option<PathState>| {
         let facts = state.as_ref().and_then(|s| facts.get(&s.oid));
         facts.is_some_and(|f| f.binary || f.bytes > LARGEST_MERGED)
     };
@@ -256,14 +260,14 @@ fn kind(file: &Both, facts: &HashMap<String, Facts>) -> ConflictKind {
 }
 
 /// Where the content of a merge comes from.
-enum Content {
+enum MergeContent {
     /// Only one side changed it.
     Of(String),
     Both,
 }
 
 /// The mode of a merge and where its content comes from; none if only a person could say.
-fn mergeable(file: &Both, kind: ConflictKind) -> Option<(u32, Content)> {
+fn mergeable(file: &Both, kind: ConflictKind) -> Option<(u32, MergeContent)> {
     let (Some(here), Some(run)) = (&file.here, &file.step.to) else { return None };
     let base = file.step.from.as_ref();
     if [Some(here), Some(run), base].into_iter().flatten().any(|s| s.mode == LINK_MODE) {
@@ -276,11 +280,11 @@ fn mergeable(file: &Both, kind: ConflictKind) -> Option<(u32, Content)> {
         _ => return None,
     };
     let content = match base {
-        _ if here.oid == run.oid => Content::Of(here.oid.clone()),
-        Some(base) if base.oid == here.oid => Content::Of(run.oid.clone()),
-        Some(base) if base.oid == run.oid => Content::Of(here.oid.clone()),
+        _ if here.oid == run.oid => MergeContent::Of(here.oid.clone()),
+        Some(base) if base.oid == here.oid => MergeContent::Of(run.oid.clone()),
+        Some(base) if base.oid == run.oid => MergeContent::Of(here.oid.clone()),
         _ if kind == ConflictKind::Binary => return None,
-        _ => Content::Both,
+        _ => MergeContent::Both,
     };
     Some((mode, content))
 }

@@ -11,22 +11,22 @@ use super::bring::Bring;
 use super::clone;
 use super::dependencies;
 use super::error::WorkspaceError;
-use super::git::{Git, Place, text, zero_ended, zero_separated};
+use super::git::{Git, GitTarget, text, zero_ended, zero_separated};
 use super::ignore_rules::add_rules;
 use super::objects;
 use super::repository::{Indexed, Repository, enclosing, global_excludes, rules_in};
-use super::store::Store;
-use super::tree::{Excluded, Listing, Rules, off_thread, stands};
-use super::{Created, Facts, OBJECTS, VERSION, WORK, Workspace, clear, home_of};
+use super::store::SnapshotStore;
+use super::tree::{Excluded, FolderListing, IgnoreRules, off_thread, stands};
+use super::{Created, OBJECTS, VERSION, WORK, Workspace, WorkspaceFacts, clear, home_of};
 use crate::save::write_atomically;
 
 /// The index the base of a private tree is taken with.
 const BASE: &str = "base";
 
 /// A base that was taken; what is made of it is still to come.
-pub(super) struct Begun {
+pub(super) struct TakenBase {
     home: PathBuf,
-    project: Project,
+    project: ProjectTree,
     tracked: Vec<String>,
     /// Mode and name of every file of the base.
     files: HashMap<String, (u32, String)>,
@@ -34,15 +34,15 @@ pub(super) struct Begun {
     not_brought: Vec<String>,
     /// Dependencies and submodules that are too large to be copied unasked.
     too_large: Vec<String>,
-    pub facts: Facts,
+    pub facts: WorkspaceFacts,
 }
 
 /// A project as it is found: where its tree begins, and what its repository says.
-pub(super) struct Project {
+pub(super) struct ProjectTree {
     root: PathBuf,
     below: String,
     /// With the place from which it is read.
-    repository: Option<(Repository, Place)>,
+    repository: Option<(Repository, GitTarget)>,
     indexed: Vec<Indexed>,
 }
 
@@ -54,7 +54,7 @@ impl Workspace {
         run: &Path,
         bring: &Bring,
     ) -> Result<Created, WorkspaceError> {
-        let Begun { home, project, tracked, files, not_brought, too_large, facts } =
+        let TakenBase { home, project, tracked, files, not_brought, too_large, facts } =
             begin(&git, project, run, bring, false).await?;
         fs::create_dir(home.join("kept")).map_err(WorkspaceError::io("made", &home))?;
         let work = home.join("work");
@@ -90,7 +90,7 @@ impl Workspace {
         without: Vec<String>,
     ) -> Result<Created, WorkspaceError> {
         let bring = Bring { without, ..Bring::default() };
-        let Begun { home, tracked, facts, .. } = begin(&git, project, run, &bring, true).await?;
+        let TakenBase { home, tracked, facts, .. } = begin(&git, project, run, &bring, true).await?;
         let workspace = Self::over(git, home, facts, tracked);
         let not_kept = workspace.note_beginning().await?;
         workspace.write_facts()?;
@@ -114,7 +114,7 @@ pub(super) async fn begin(
     run: &Path,
     bring: &Bring,
     in_place: bool,
-) -> Result<Begun, WorkspaceError> {
+) -> Result<TakenBase, WorkspaceError> {
     let given = project;
     let project = project.canonicalize().ok().filter(|p| p.is_dir());
     let project = project.ok_or_else(|| WorkspaceError::NotADirectory { path: given.to_owned() })?;
@@ -130,9 +130,9 @@ pub(super) async fn begin(
     fs::create_dir(&home).map_err(WorkspaceError::io("made", &home))?;
 
     let bring = bring.checked()?;
-    let project = Project::find(git, &project).await?;
+    let project = ProjectTree::find(git, &project).await?;
     let bring = project.seen_from_root(&bring);
-    let store = Store::at(git.clone(), home.join("store.git"));
+    let store = SnapshotStore::at(git.clone(), home.join("store.git"));
     project.prepare(&store, in_place).await?;
 
     let mut own = bring.clone();
@@ -140,7 +140,7 @@ pub(super) async fn begin(
         own.without.push(inside.to_owned());
     }
     let excluded = Excluded::new(own.all().cloned());
-    let listing = store.listing(&project.root, Rules::OfFolder, &excluded).await?;
+    let listing = store.listing(&project.root, IgnoreRules::OfFolder, &excluded).await?;
     project.refuse_links_over_tracked(&own.link)?;
     let tracked = project.tracked_beside(&listing, &Excluded::new(own.without.iter().cloned()));
     let index = if in_place { WORK } else { BASE };
@@ -166,7 +166,7 @@ pub(super) async fn begin(
     let files = store.files(&base).await?;
     write(&home.join("converted"), &project.converted(&store, &files).await?)?;
     let copied = own.submodules.clone();
-    let facts = Facts {
+    let facts = WorkspaceFacts {
         version: VERSION,
         root: project.root.clone(),
         project: project.below.clone(),
@@ -178,10 +178,10 @@ pub(super) async fn begin(
     };
     let stays = |path: &String| !facts.bring.covers(path) && !too_large.contains(path);
     let not_brought = ignored.into_iter().filter(stays).collect();
-    Ok(Begun { home, project, tracked, files, not_brought, too_large, facts })
+    Ok(TakenBase { home, project, tracked, files, not_brought, too_large, facts })
 }
 
-impl Project {
+impl ProjectTree {
     async fn find(git: &Git, project: &Path) -> Result<Self, WorkspaceError> {
         let plain =
             || Self { root: project.to_owned(), below: String::new(), repository: None, indexed: Vec::new() };
@@ -211,7 +211,7 @@ impl Project {
     }
 
     /// The store: the user's objects, and the ignore rules that hold outside the tree.
-    async fn prepare(&self, store: &Store, in_place: bool) -> Result<(), WorkspaceError> {
+    async fn prepare(&self, store: &SnapshotStore, in_place: bool) -> Result<(), WorkspaceError> {
         let format = self.repository.as_ref().map_or("sha1", |(r, _)| r.object_format.as_str());
         store.init(format).await?;
         let (excludes, own) = match &self.repository {
@@ -228,7 +228,7 @@ impl Project {
     }
 
     /// What the user's repository tracks and the listing does not show, because it is ignored.
-    fn tracked_beside(&self, listing: &Listing, excluded: &Excluded) -> Vec<String> {
+    fn tracked_beside(&self, listing: &FolderListing, excluded: &Excluded) -> Vec<String> {
         let listed: HashSet<&str> = listing.files.iter().map(String::as_str).collect();
         let mut tracked: Vec<String> = self
             .indexed
@@ -245,7 +245,7 @@ impl Project {
     }
 
     /// Repositories inside the tree that are part of it.
-    fn submodules(&self, listing: &Listing) -> Vec<String> {
+    fn submodules(&self, listing: &FolderListing) -> Vec<String> {
         let registered: HashSet<&str> =
             self.indexed.iter().filter(|e| e.is_repository()).map(|e| e.path.as_str()).collect();
         listing.repositories.iter().filter(|path| registered.contains(path.as_str())).cloned().collect()
@@ -266,7 +266,7 @@ impl Project {
     }
 
     /// Tracked, and in no tree of ours: repositories inside, files outside a sparse checkout, what is left out.
-    fn unseen<'a>(&'a self, tracked: &[String], listing: &Listing) -> Vec<&'a str> {
+    fn unseen<'a>(&'a self, tracked: &[String], listing: &FolderListing) -> Vec<&'a str> {
         let seen: HashSet<&str> = tracked.iter().chain(&listing.files).map(String::as_str).collect();
         let hidden = |e: &&Indexed| e.is_repository() || e.skipped || stands(&self.root, &e.path);
         self.indexed
@@ -281,7 +281,7 @@ impl Project {
     /// path, content as it is, content as it is kept.
     async fn converted(
         &self,
-        store: &Store,
+        store: &SnapshotStore,
         base: &HashMap<String, (u32, String)>,
     ) -> Result<Vec<u8>, WorkspaceError> {
         let Some((_, users)) = &self.repository else { return Ok(Vec::new()) };
@@ -298,7 +298,13 @@ impl Project {
     }
 
     /// Every ignore rule that holds in the project now, as one list.
-    fn rules(&self, store: &Store, listing: &Listing, tracked: &[String], ignored: &[String]) -> String {
+    fn rules(
+        &self,
+        store: &SnapshotStore,
+        listing: &FolderListing,
+        tracked: &[String],
+        ignored: &[String],
+    ) -> String {
         let mut rules = String::new();
         for name in ["info/user-exclude", "info/exclude"] {
             add_rules(&mut rules, "", &String::from_utf8_lossy(&rules_in(&store.dir.join(name))));
@@ -324,11 +330,11 @@ impl Project {
 impl Git {
     /// Where a project lies below the top of the tree its worker will have; empty if it is the top.
     pub(crate) async fn lies_below(&self, project: &Path) -> Result<String, WorkspaceError> {
-        Project::find(self, project).await.map(|found| found.below)
+        ProjectTree::find(self, project).await.map(|found| found.below)
     }
 }
 
-async fn share_objects(repository: &Repository, store: &Store) -> Result<(), WorkspaceError> {
+async fn share_objects(repository: &Repository, store: &SnapshotStore) -> Result<(), WorkspaceError> {
     let shared = store.dir.with_file_name(OBJECTS);
     fs::create_dir(&shared).map_err(WorkspaceError::io("made", &shared))?;
     clone::share(repository.shared.join("objects"), shared.clone()).await?;

@@ -10,9 +10,9 @@ use gadfly_agents::launcher::Exit;
 use super::error::WorkspaceError;
 use super::git::failure;
 use super::snapshot::quoted;
-use super::store::{Store, checked};
+use super::store::{SnapshotStore, checked};
 
-impl Store {
+impl SnapshotStore {
     /// Unified, with three lines of context. Bytes that are not UTF-8 are shown by a replacement character.
     /// Longer than `max` is an error: a cut diff would look like a whole one.
     pub async fn diff(&self, from: &str, to: &str, max: u64) -> Result<String, WorkspaceError> {

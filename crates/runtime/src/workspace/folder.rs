@@ -17,11 +17,11 @@ const PIECE: usize = 1 << 20;
 /// A folder at one moment.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct FolderState {
-    entries: BTreeMap<Vec<u8>, Entry>,
+    entries: BTreeMap<Vec<u8>, FolderEntry>,
 }
 
 #[derive(Clone, PartialEq, Eq, Debug)]
-struct Entry {
+struct FolderEntry {
     /// Kind and permission bits.
     mode: u32,
     /// Of a file its content, of a link where it leads; none of anything else, and of what may not be read.
@@ -44,7 +44,7 @@ impl FolderState {
                 let path = entry?.path();
                 let meta = fs::symlink_metadata(&path)?;
                 let name = path.strip_prefix(folder).unwrap_or(&path).as_os_str().as_bytes().to_vec();
-                entries.insert(name, Entry { mode: meta.mode(), content: content(&path, &meta)? });
+                entries.insert(name, FolderEntry { mode: meta.mode(), content: content(&path, &meta)? });
                 if meta.is_dir() {
                     waiting.push(path);
                 }

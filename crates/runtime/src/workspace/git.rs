@@ -48,7 +48,7 @@ pub struct Git {
 
 /// Where a command works: its repository, and if it needs them its index and the tree of files.
 #[derive(Clone, Debug)]
-pub(super) struct Place {
+pub(super) struct GitTarget {
     pub repository: PathBuf,
     pub index: Option<PathBuf>,
     pub tree: Option<PathBuf>,
@@ -60,7 +60,7 @@ pub(super) struct Place {
     pub objects: Option<String>,
 }
 
-impl Place {
+impl GitTarget {
     pub fn bare(repository: &Path) -> Self {
         Self {
             repository: repository.to_owned(),
@@ -126,13 +126,13 @@ impl Git {
     }
 
     /// Output of a command that must succeed.
-    pub(super) async fn run(&self, place: &Place, args: &[&str]) -> Result<Vec<u8>, WorkspaceError> {
+    pub(super) async fn run(&self, place: &GitTarget, args: &[&str]) -> Result<Vec<u8>, WorkspaceError> {
         self.feed(place, args, Vec::new()).await
     }
 
     pub(super) async fn feed(
         &self,
-        place: &Place,
+        place: &GitTarget,
         args: &[&str],
         stdin: Vec<u8>,
     ) -> Result<Vec<u8>, WorkspaceError> {
@@ -144,7 +144,7 @@ impl Git {
     }
 
     /// One line of output, without its end.
-    pub(super) async fn line(&self, place: &Place, args: &[&str]) -> Result<String, WorkspaceError> {
+    pub(super) async fn line(&self, place: &GitTarget, args: &[&str]) -> Result<String, WorkspaceError> {
         let bytes = self.run(place, args).await?;
         let text = String::from_utf8(bytes).map_err(|_| WorkspaceError::GitFailed {
             command: args.join(" "),
@@ -157,7 +157,7 @@ impl Git {
     /// As `line`, with none where git says no (exit code 1 and its like).
     pub(super) async fn line_if_any(
         &self,
-        place: &Place,
+        place: &GitTarget,
         args: &[&str],
     ) -> Result<Option<String>, WorkspaceError> {
         let finished = self.try_feed(place, args, Vec::new(), MOST_OUTPUT).await?;
@@ -171,7 +171,7 @@ impl Git {
     /// However the command ends by itself; time and output out of bounds are the caller's to look at.
     pub(super) async fn try_feed(
         &self,
-        place: &Place,
+        place: &GitTarget,
         args: &[&str],
         stdin: Vec<u8>,
         max_output: usize,
@@ -228,8 +228,8 @@ impl Git {
     }
 
     /// The user's own repository, to be read: nothing that its configuration names is started.
-    pub(super) async fn reading(&self, repository: &Path, tree: &Path) -> Result<Place, WorkspaceError> {
-        let mut place = Place::bare(repository).over(tree);
+    pub(super) async fn reading(&self, repository: &Path, tree: &Path) -> Result<GitTarget, WorkspaceError> {
+        let mut place = GitTarget::bare(repository).over(tree);
         place.settings = vec![
             ("core.fsmonitor".to_owned(), "false".to_owned()),
             ("core.hooksPath".to_owned(), "/dev/null".to_owned()),

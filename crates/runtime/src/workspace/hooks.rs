@@ -19,9 +19,9 @@ const FILES: [&str; 3] = ["config", "config.worktree", "info/attributes"];
 
 /// By path; what each is: its kind, whether it may be executed, and its content.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
-pub(super) struct Hooks(BTreeMap<PathBuf, String>);
+pub(super) struct GitHooks(BTreeMap<PathBuf, String>);
 
-impl Hooks {
+impl GitHooks {
     /// Of these repositories, each named by its `.git` folder.
     pub fn of(repositories: &[PathBuf]) -> Self {
         let mut found = BTreeMap::new();
@@ -77,8 +77,8 @@ mod tests {
         fs::create_dir_all(git.join("hooks")).unwrap();
         fs::write(git.join("config"), "[core]\n").unwrap();
         fs::write(git.join("hooks/pre-push.sample"), "#!/bin/sh\n").unwrap();
-        let before = Hooks::of(std::slice::from_ref(&git));
-        let changed = || before.changed(&Hooks::of(std::slice::from_ref(&git)), dir.path());
+        let before = GitHooks::of(std::slice::from_ref(&git));
+        let changed = || before.changed(&GitHooks::of(std::slice::from_ref(&git)), dir.path());
         assert_eq!(changed(), Vec::<String>::new());
         fs::write(git.join("config"), "[core]\n\thooksPath = evil\n").unwrap();
         fs::write(git.join("hooks/pre-commit"), "evil\n").unwrap();

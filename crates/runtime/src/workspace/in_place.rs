@@ -13,15 +13,15 @@ use gadfly_engine::Digest;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-use super::beside::{Beside, BesideWay, INDEX, Kept, Sight};
+use super::beside::{BesideWay, INDEX, KeptCopies, KeptFiles, Sight};
 use super::checkout::Checkout;
 use super::error::WorkspaceError;
 use super::file_metadata::{Drift, FileMetadata, Passed};
-use super::hooks::Hooks;
+use super::hooks::GitHooks;
 use super::repository::Repository;
 use super::store::checked;
 use super::tree::off_thread;
-use super::{Facts, Snapshot, Workspace};
+use super::{Snapshot, Workspace, WorkspaceFacts};
 use crate::save::write_atomically;
 
 const OUTLINE: &str = "outline.json";
@@ -58,7 +58,7 @@ impl WayBack {
         self.restored.is_empty() && self.removed.is_empty() && self.drift.0.is_empty()
     }
 
-    fn add_beside(&mut self, beside: &Beside, way: BesideWay) {
+    fn add_beside(&mut self, beside: &KeptCopies, way: BesideWay) {
         self.restored.extend(way.restore.iter().map(|key| beside.shown(key)));
         self.removed.extend(way.remove.iter().map(|key| beside.shown(key)));
         if !way.objects.is_empty() {
@@ -80,7 +80,7 @@ impl Workspace {
     pub(super) async fn note_beginning(&self) -> Result<Vec<String>, WorkspaceError> {
         let outline = self.outline().await?;
         self.put(OUTLINE, &outline)?;
-        self.put(HOOKS, &Hooks::of(&self.repositories()))?;
+        self.put(HOOKS, &GitHooks::of(&self.repositories()))?;
         let (beside, ignored) = (self.beside(), self.ignored().await?);
         let kept = off_thread(move || beside.keep(&ignored)).await;
         let mut kept = kept.map_err(WorkspaceError::io("kept", &self.home))?;
@@ -91,7 +91,7 @@ impl Workspace {
 
     /// Writes down what no tree keeps of this snapshot.
     pub(super) async fn note_drift(&self, tree: &str) -> Result<(), WorkspaceError> {
-        if let Some(kept) = self.get_if_any::<Kept>(KEPT)? {
+        if let Some(kept) = self.get_if_any::<KeptFiles>(KEPT)? {
             let sight = self.sight(&kept).await?;
             let dir = self.home.join("sights");
             fs::create_dir_all(&dir).map_err(WorkspaceError::io("made", &dir))?;
@@ -122,8 +122,8 @@ impl Workspace {
         if !self.facts.in_place {
             return Ok(Vec::new());
         }
-        let before: Hooks = self.get(HOOKS)?;
-        Ok(before.changed(&Hooks::of(&self.repositories()), &self.facts.root))
+        let before: GitHooks = self.get(HOOKS)?;
+        Ok(before.changed(&GitHooks::of(&self.repositories()), &self.facts.root))
     }
 
     /// How the checkout gets back to the beginning. `last` is the last state that is known to be the run's; none
@@ -156,7 +156,7 @@ impl Workspace {
             Some(last) => self.get_if_any(&drift_of(last))?.unwrap_or_default(),
             None => found,
         };
-        if let Some(kept) = self.get_if_any::<Kept>(KEPT)? {
+        if let Some(kept) = self.get_if_any::<KeptFiles>(KEPT)? {
             let now = self.sight(&kept).await?;
             let after: Option<Sight> = match last {
                 Some(last) => self.get_if_any(&sight_of(last))?,
@@ -186,13 +186,13 @@ impl Workspace {
         let (at, drift, files) = (root.clone(), way.drift.clone(), way.files.clone());
         let last = move || outline.finish(&drift, &files, &mut Checkout::open(&at)?);
         off_thread(last).await.map_err(io)?;
-        let Some(kept) = self.get_if_any::<Kept>(KEPT)? else { return Ok(()) };
+        let Some(kept) = self.get_if_any::<KeptFiles>(KEPT)? else { return Ok(()) };
         let (beside, way) = (self.beside(), way.beside.clone());
         off_thread(move || beside.go_back(&kept, &way)).await.map_err(io)
     }
 
-    fn beside(&self) -> Beside {
-        Beside::of(&self.home, &self.facts.root, self.facts.repository.as_ref())
+    fn beside(&self) -> KeptCopies {
+        KeptCopies::of(&self.home, &self.facts.root, self.facts.repository.as_ref())
     }
 
     /// What git ignores, by the rules of the beginning, and is not the run's own.
@@ -202,7 +202,7 @@ impl Workspace {
         Ok(ignored)
     }
 
-    async fn sight(&self, kept: &Kept) -> Result<Sight, WorkspaceError> {
+    async fn sight(&self, kept: &KeptFiles) -> Result<Sight, WorkspaceError> {
         let (beside, ignored, kept) = (self.beside(), self.ignored().await?, kept.clone());
         let mut sight = off_thread(move || beside.sight(&ignored, &kept)).await;
         self.tell_index(&mut sight).await;
@@ -293,7 +293,7 @@ fn drift_of(tree: &str) -> String {
 /// What a worker in place reads besides the checkout: the repository, if it is elsewhere (a linked worktree).
 /// None if the run does not work in place.
 pub(super) fn read_beside(run: &Path) -> Option<Vec<PathBuf>> {
-    let facts = Facts::read(&run.join("tree")).ok().filter(|facts| facts.in_place)?;
+    let facts = WorkspaceFacts::read(&run.join("tree")).ok().filter(|facts| facts.in_place)?;
     let mut dirs: Vec<PathBuf> = facts.repository.map(|r| vec![r.dir, r.shared]).unwrap_or_default();
     dirs.retain(|dir| !dir.starts_with(&facts.root) && dir.is_dir());
     dirs.dedup();

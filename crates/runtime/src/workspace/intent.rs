@@ -9,9 +9,9 @@ use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
-use super::apply::{Left, Step, reversed};
+use super::apply::{NotRestored, PathStep, reversed};
 use super::error::WorkspaceError;
-use super::{Accepted, WayBack, Workspace};
+use super::{CheckoutChanges, WayBack, Workspace};
 
 const INTENT: &str = "accepting.json";
 
@@ -26,7 +26,7 @@ pub(super) struct Intent {
 
 impl Intent {
     /// Of the steps between its trees, those that are the run's.
-    pub fn own(&self, steps: Vec<Step>) -> Vec<Step> {
+    pub fn own(&self, steps: Vec<PathStep>) -> Vec<PathStep> {
         steps.into_iter().filter(|step| self.paths.contains(&step.path)).collect()
     }
 }
@@ -47,7 +47,7 @@ pub fn is_begun(run: &Path) -> bool {
 impl Workspace {
     /// Carries the checkout from one tree to the other. Whatever stops it, nothing of it stays, nor of an earlier
     /// attempt that was killed.
-    pub(super) async fn carry(&self, before: &str, after: &str) -> Result<Accepted, WorkspaceError> {
+    pub(super) async fn carry(&self, before: &str, after: &str) -> Result<CheckoutChanges, WorkspaceError> {
         if self.intent()?.is_some_and(|earlier| earlier.before != before || earlier.after != after) {
             self.take_back_begun().await?;
         }
@@ -81,7 +81,7 @@ impl Workspace {
         let paths = back.iter().map(|step| step.path.clone()).collect();
         let done = self.store.put_back(back, root).await;
         self.store.clear_beside(steps, root).await;
-        if let Err(Left { why, paths }) = done {
+        if let Err(NotRestored { why, paths }) = done {
             return Err(WorkspaceError::half_written(why, paths));
         }
         let path = self.home.join(INTENT);

@@ -12,9 +12,9 @@ use gadfly_engine::Digest;
 use gadfly_engine::conflict::{Conflicts, Resolution, Way};
 use serde::{Deserialize, Serialize};
 
-use super::apply::{Step, reversed};
+use super::apply::{PathStep, reversed};
 use super::error::WorkspaceError;
-use super::{Accepted, WayBack, Workspace};
+use super::{CheckoutChanges, WayBack, Workspace};
 use crate::save::write_atomically;
 
 /// Somebody who changes the checkout again and again while it is looked at gets an error instead.
@@ -40,7 +40,7 @@ pub struct Landed {
 
 /// The trees a decision leads to. Its name is the digest of its text.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
-pub(super) struct Offer {
+pub(super) struct LandingOffer {
     /// Names this workspace's trees only.
     pub judged: String,
     /// The base, with what the checkout holds of the files in conflict: what undoing goes back to.
@@ -53,7 +53,7 @@ pub(super) struct Offer {
     pub paths: Vec<String>,
 }
 
-impl Offer {
+impl LandingOffer {
     fn leads_to(&self, way: Way) -> Option<&str> {
         match way {
             Way::Merge => self.merged.as_deref(),
@@ -79,7 +79,7 @@ impl Workspace {
         let mut refused = None;
         for _ in 0..ATTEMPTS {
             match self.accept(judged).await {
-                Ok(Accepted { paths }) => {
+                Ok(CheckoutChanges { paths }) => {
                     return Ok(Landing::Landed(Landed { paths, merged: Vec::new(), kept: Vec::new() }));
                 }
                 Err(conflict @ WorkspaceError::Conflict { .. }) => refused = Some(conflict),
@@ -97,12 +97,12 @@ impl Workspace {
     /// written.
     async fn decided(
         &self,
-        offer: &Offer,
+        offer: &LandingOffer,
         resolution: &Resolution,
     ) -> Result<Option<Landed>, WorkspaceError> {
         let Some(after) = offer.leads_to(resolution.way) else { return Ok(None) };
         match self.carry(&offer.before, after).await {
-            Ok(Accepted { paths }) => {
+            Ok(CheckoutChanges { paths }) => {
                 let named = || offer.paths.clone();
                 let (merged, kept) = match resolution.way {
                     Way::Merge => (named(), Vec::new()),
@@ -121,7 +121,7 @@ impl Workspace {
         &self,
         judged: &str,
         resolution: Option<&Resolution>,
-    ) -> Result<Accepted, WorkspaceError> {
+    ) -> Result<CheckoutChanges, WorkspaceError> {
         let landed = self.landed(judged, resolution).await?;
         let done = self.store.apply_steps(reversed(landed.clone()), &self.facts.root).await?;
         // A folder that could not be removed with its last file.
@@ -150,7 +150,7 @@ impl Workspace {
         &self,
         judged: &str,
         resolution: Option<&Resolution>,
-    ) -> Result<Vec<Step>, WorkspaceError> {
+    ) -> Result<Vec<PathStep>, WorkspaceError> {
         let (after, before) = self.ends(judged, resolution)?;
         let steps = self.store.steps(&before, &after).await?;
         let intent = self.intent()?.filter(|intent| intent.before == before && intent.after == after);
@@ -179,7 +179,7 @@ impl Workspace {
         self.home.join("offers")
     }
 
-    fn keep(&self, offer: &Offer) -> Result<Digest, WorkspaceError> {
+    fn keep(&self, offer: &LandingOffer) -> Result<Digest, WorkspaceError> {
         let folder = self.offers();
         let text = serde_json::to_vec(offer)
             .map_err(|e| WorkspaceError::Damaged { path: folder.clone(), reason: e.to_string() })?;
@@ -191,7 +191,7 @@ impl Workspace {
     }
 
     /// None if there is no such offer, or it is not the one that was shown.
-    fn offer(&self, seen: &Digest) -> Result<Option<Offer>, WorkspaceError> {
+    fn offer(&self, seen: &Digest) -> Result<Option<LandingOffer>, WorkspaceError> {
         let path = self.offers().join(seen.to_string());
         match fs::read(&path) {
             Ok(text) if Digest::of(&text) == *seen => Ok(serde_json::from_slice(&text).ok()),

@@ -8,7 +8,7 @@ use gadfly_agents::launcher::Exit;
 
 use super::error::WorkspaceError;
 use super::git::failure;
-use super::store::{Side, Store, checked};
+use super::store::{Side, SnapshotStore, checked};
 
 /// Larger texts are nothing a person merges by looking at them.
 pub(super) const LARGEST_MERGED: u64 = 8 << 20;
@@ -23,15 +23,15 @@ const BEGUN: &str = "when the run began";
 const RUNS: &str = "the run's";
 
 /// What git makes of three texts.
-pub(super) enum Merged {
+pub(super) enum MergeResult {
     Clean(Vec<u8>),
     /// The conflicting places, cut if long.
     Conflicting(String),
 }
 
-impl Store {
+impl SnapshotStore {
     /// Merges the files `here`, `base` and `run` of this folder.
-    pub async fn merge(&self, folder: &Path) -> Result<Merged, WorkspaceError> {
+    pub async fn merge(&self, folder: &Path) -> Result<MergeResult, WorkspaceError> {
         let args = [
             "merge-file",
             "-p",
@@ -52,10 +52,10 @@ impl Store {
         let most = usize::try_from(LARGEST_MERGED * 4).unwrap_or(usize::MAX);
         let finished = self.git.try_feed(&place, &args, Vec::new(), most).await?;
         match finished.exit {
-            Exit::Code(0) => Ok(Merged::Clean(finished.stdout)),
+            Exit::Code(0) => Ok(MergeResult::Clean(finished.stdout)),
             // The number of conflicts; from 128 on it is an error.
-            Exit::Code(1..=127) => Ok(Merged::Conflicting(conflicting(&finished.stdout))),
-            Exit::Overflowed => Ok(Merged::Conflicting(String::new())),
+            Exit::Code(1..=127) => Ok(MergeResult::Conflicting(conflicting(&finished.stdout))),
+            Exit::Overflowed => Ok(MergeResult::Conflicting(String::new())),
             _ => Err(failure(&args, &finished)),
         }
     }

@@ -7,15 +7,15 @@ use std::path::Path;
 
 use gadfly_engine::conflict::Resolution;
 
-use super::apply::{State, Step};
+use super::apply::{PathState, PathStep};
 use super::error::WorkspaceError;
-use super::store::{Side, Store, checked};
+use super::store::{Side, SnapshotStore, checked};
 use super::tree::off_thread;
-use super::{Accepted, WayBack, Workspace};
+use super::{CheckoutChanges, WayBack, Workspace};
 use crate::os::remove_tree;
 
 /// An acceptance that came to its end.
-pub struct Past {
+pub struct PastAcceptance {
     pub workspace: Workspace,
     /// The tree that landed, narrowed if only a part of it did.
     pub judged: String,
@@ -46,23 +46,25 @@ impl Workspace {
 }
 
 /// What became of one path over several acceptances.
-struct Chain {
+struct PathHistory {
     /// The acceptance that has the bytes of `first`.
     by: usize,
-    first: Option<State>,
-    steps: Vec<Step>,
+    first: Option<PathState>,
+    steps: Vec<PathStep>,
     /// Somebody else changed it between two of them.
     broken: bool,
 }
 
 /// Of several acceptances, the oldest first: the steps back to before the first, each with the acceptance that has
 /// the bytes, and the paths somebody else changed in between.
-async fn steps_back(past: &[Past]) -> Result<(Vec<(usize, Step)>, Vec<String>), WorkspaceError> {
-    let mut chains: BTreeMap<String, Chain> = BTreeMap::new();
-    for (by, Past { workspace, judged, resolution }) in past.iter().enumerate() {
+async fn steps_back(
+    past: &[PastAcceptance],
+) -> Result<(Vec<(usize, PathStep)>, Vec<String>), WorkspaceError> {
+    let mut chains: BTreeMap<String, PathHistory> = BTreeMap::new();
+    for (by, PastAcceptance { workspace, judged, resolution }) in past.iter().enumerate() {
         for step in workspace.landed(judged, resolution.as_ref()).await? {
             let first = step.from.clone();
-            let new = || Chain { by, first, steps: Vec::new(), broken: false };
+            let new = || PathHistory { by, first, steps: Vec::new(), broken: false };
             let chain = chains.entry(step.path.clone()).or_insert_with(new);
             let is_again = chain.steps.last().is_some_and(|last| {
                 same(last.from.as_ref(), step.from.as_ref()) && same(last.to.as_ref(), step.to.as_ref())
@@ -80,20 +82,20 @@ async fn steps_back(past: &[Past]) -> Result<(Vec<(usize, Step)>, Vec<String>), 
         if chain.broken {
             broken.push(path);
         } else if !same(last.as_ref(), chain.first.as_ref()) {
-            back.push((chain.by, Step { path, from: last, to: chain.first }));
+            back.push((chain.by, PathStep { path, from: last, to: chain.first }));
         }
     }
     Ok((back, broken))
 }
 
 /// The same file, whatever store names it how.
-fn same(one: Option<&State>, other: Option<&State>) -> bool {
-    let known = |state: &State| (state.mode, state.digest);
+fn same(one: Option<&PathState>, other: Option<&PathState>) -> bool {
+    let known = |state: &PathState| (state.mode, state.digest);
     one.map(known) == other.map(known)
 }
 
 /// The workspace through which everything is written: the last one's.
-fn writer(past: &[Past]) -> Result<&Workspace, WorkspaceError> {
+fn writer(past: &[PastAcceptance]) -> Result<&Workspace, WorkspaceError> {
     let last = past.last().ok_or_else(|| WorkspaceError::unusable("run", "it accepted nothing"))?;
     match past.iter().find(|p| p.workspace.root() != last.workspace.root()) {
         None => Ok(&last.workspace),
@@ -105,10 +107,10 @@ fn writer(past: &[Past]) -> Result<&Workspace, WorkspaceError> {
 }
 
 /// What taking all of it back would do.
-pub async fn way_to_take_all_back(past: &[Past]) -> Result<WayBack, WorkspaceError> {
+pub async fn way_to_take_all_back(past: &[PastAcceptance]) -> Result<WayBack, WorkspaceError> {
     let writer = writer(past)?;
     let (steps, broken) = steps_back(past).await?;
-    let steps: Vec<Step> = steps.into_iter().map(|(_, step)| step).collect();
+    let steps: Vec<PathStep> = steps.into_iter().map(|(_, step)| step).collect();
     let mut conflicts = writer.store.in_conflict(&steps, writer.root()).await?;
     conflicts.extend(broken);
     conflicts.sort();
@@ -122,10 +124,10 @@ pub async fn way_to_take_all_back(past: &[Past]) -> Result<WayBack, WorkspaceErr
 
 /// Takes back what several acceptances brought, the oldest of them first in the list: every file is what it was
 /// before the first that wrote it, or, if one changed since, nothing is done. Again is once.
-pub async fn take_all_back(past: &[Past]) -> Result<Accepted, WorkspaceError> {
+pub async fn take_all_back(past: &[PastAcceptance]) -> Result<CheckoutChanges, WorkspaceError> {
     let writer = writer(past)?;
     let (mut steps, broken) = steps_back(past).await?;
-    let plain: Vec<Step> = steps.iter().map(|(_, step)| step.clone()).collect();
+    let plain: Vec<PathStep> = steps.iter().map(|(_, step)| step.clone()).collect();
     let mut conflicts = writer.store.in_conflict(&plain, writer.root()).await?;
     conflicts.extend(broken);
     if !conflicts.is_empty() {
@@ -141,12 +143,12 @@ pub async fn take_all_back(past: &[Past]) -> Result<Accepted, WorkspaceError> {
 
 /// Has the writing store know all the bytes that are to be written.
 async fn bring(
-    past: &[Past],
-    steps: &mut [(usize, Step)],
-    to: &Store,
+    past: &[PastAcceptance],
+    steps: &mut [(usize, PathStep)],
+    to: &SnapshotStore,
     desk: &Path,
 ) -> Result<(), WorkspaceError> {
-    for (at, Past { workspace, .. }) in past.iter().enumerate() {
+    for (at, PastAcceptance { workspace, .. }) in past.iter().enumerate() {
         let wanted = steps.iter().filter(|(by, _)| *by == at).filter_map(|(_, step)| step.to.as_ref());
         let oids: HashSet<String> = wanted.map(|state| state.oid.clone()).collect();
         if workspace.store.dir == to.dir || oids.is_empty() {

@@ -4,7 +4,7 @@
 use std::path::{Path, PathBuf};
 
 use super::error::WorkspaceError;
-use super::git::{Git, Place};
+use super::git::{Git, GitTarget};
 use super::repository::{Repository, enclosing};
 
 /// Of what git prints about one question.
@@ -35,14 +35,14 @@ impl Git {
     pub(crate) async fn hooks_folder(&self, project: &Path) -> Result<(PathBuf, PathBuf), WorkspaceError> {
         self.present(project).await?;
         let root = enclosing(project).ok_or(WorkspaceError::NotARepository)?;
-        let mut place = Place::bare(&root.join(".git")).over(root);
+        let mut place = GitTarget::bare(&root.join(".git")).over(root);
         place.as_user = true;
         let asked = ["rev-parse", "--path-format=absolute", "--git-path", "hooks"];
         let folder = self.line(&place, &asked).await?;
         Ok((root.to_owned(), PathBuf::from(folder)))
     }
 
-    async fn said(&self, place: &Place, args: &[&str]) -> Result<Vec<String>, WorkspaceError> {
+    async fn said(&self, place: &GitTarget, args: &[&str]) -> Result<Vec<String>, WorkspaceError> {
         let done = self.try_feed(place, args, Vec::new(), MOST_SAID).await?;
         let text = String::from_utf8_lossy(&done.stdout).into_owned();
         Ok(text.lines().map(str::to_owned).collect())

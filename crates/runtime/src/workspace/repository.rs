@@ -9,7 +9,7 @@ use gadfly_journal::pipeline::Base;
 use serde::{Deserialize, Serialize};
 
 use super::error::WorkspaceError;
-use super::git::{Git, Place, zero_separated};
+use super::git::{Git, GitTarget, zero_separated};
 use super::store::REPOSITORY_MODE;
 
 /// More than any list of ignore rules.
@@ -61,7 +61,7 @@ impl Git {
 
 impl Repository {
     /// What it is now, and the place from which the rest of it is read.
-    pub async fn read(git: &Git, root: &Path) -> Result<(Self, Place), WorkspaceError> {
+    pub async fn read(git: &Git, root: &Path) -> Result<(Self, GitTarget), WorkspaceError> {
         let place = git.reading(&root.join(".git"), root).await?;
         let args =
             ["rev-parse", "--path-format=absolute", "--git-dir", "--git-common-dir", "--show-object-format"];
@@ -81,11 +81,11 @@ impl Repository {
         Ok((repository, place))
     }
 
-    pub async fn place(&self, git: &Git, root: &Path) -> Result<Place, WorkspaceError> {
+    pub async fn place(&self, git: &Git, root: &Path) -> Result<GitTarget, WorkspaceError> {
         git.reading(&self.dir, root).await
     }
 
-    pub async fn index(git: &Git, place: &Place) -> Result<Vec<Indexed>, WorkspaceError> {
+    pub async fn index(git: &Git, place: &GitTarget) -> Result<Vec<Indexed>, WorkspaceError> {
         let listed = git.run(place, &["ls-files", "--stage", "-v", "-z"]).await?;
         let damaged = |line: &str| {
             WorkspaceError::unusable(
@@ -111,7 +111,7 @@ impl Repository {
     }
 
     /// Every branch, tag and remote branch, as a file of packed refs. The stash stays the user's own.
-    pub async fn packed_refs(git: &Git, place: &Place) -> Result<String, WorkspaceError> {
+    pub async fn packed_refs(git: &Git, place: &GitTarget) -> Result<String, WorkspaceError> {
         let args = ["for-each-ref", "--format=%(objectname) %(refname)"];
         let refs = git.line(place, &args).await?;
         let mut text = String::from("# pack-refs with: sorted\n");
@@ -128,7 +128,7 @@ impl Repository {
     /// Settings that change how files are compared and who commits; nothing that could start a program.
     pub async fn harmless_settings(
         git: &Git,
-        place: &Place,
+        place: &GitTarget,
     ) -> Result<Vec<(String, String)>, WorkspaceError> {
         let listed = git.run(place, &["config", "--local", "--null", "--list"]).await?;
         let text = String::from_utf8_lossy(&listed).into_owned();
@@ -162,7 +162,7 @@ impl Indexed {
 }
 
 /// What the user has git ignore everywhere.
-pub(super) async fn global_excludes(git: &Git, place: &Place) -> Result<Vec<u8>, WorkspaceError> {
+pub(super) async fn global_excludes(git: &Git, place: &GitTarget) -> Result<Vec<u8>, WorkspaceError> {
     let mut place = place.clone();
     place.as_user = true;
     let named = git.line_if_any(&place, &["config", "--type=path", "--get", "core.excludesFile"]).await?;

@@ -11,11 +11,11 @@ use gadfly_engine::tree::{self, ChangeKind, Tree};
 use gadfly_engine::{Digest, Text};
 
 use super::error::WorkspaceError;
-use super::git::{Git, Place, text, zero_ended, zero_separated};
+use super::git::{Git, GitTarget, text, zero_ended, zero_separated};
 use super::repository::{Indexed, Repository, enclosing, global_excludes};
-use super::snapshot::{Status, manifest};
-use super::store::Store;
-use super::tree::{Excluded, Rules};
+use super::snapshot::{ChangeStatus, manifest};
+use super::store::SnapshotStore;
+use super::tree::{Excluded, IgnoreRules};
 
 /// More than this of one file is not read: it counts as one that cannot be shown.
 const LARGEST_FILE: u64 = 2 << 20;
@@ -41,9 +41,9 @@ pub struct Reviewed {
     root: PathBuf,
     /// The project below the root, with a slash; empty if they are the same.
     below: String,
-    store: Store,
+    store: SnapshotStore,
     /// The user's repository, to be read, and what its index holds.
-    repository: Option<(Place, Vec<Indexed>)>,
+    repository: Option<(GitTarget, Vec<Indexed>)>,
 }
 
 impl Reviewed {
@@ -52,7 +52,7 @@ impl Reviewed {
         let canonical = project.canonicalize().ok().filter(|p| p.is_dir());
         let project = canonical.ok_or_else(|| WorkspaceError::NotADirectory { path: project.to_owned() })?;
         git.present(&project).await?;
-        let store = Store::at(git.clone(), scratch.join("store.git"));
+        let store = SnapshotStore::at(git.clone(), scratch.join("store.git"));
         let Some(root) = enclosing(&project) else {
             store.init("sha1").await?;
             store.configure(&global_excludes(&git, &store.place()).await?, &[])?;
@@ -73,7 +73,7 @@ impl Reviewed {
 
     /// The project's files, tracked or not ignored, by their paths in the project.
     pub async fn files(&self) -> Result<Vec<String>, WorkspaceError> {
-        let listing = self.store.listing(&self.root, Rules::OfFolder, &Excluded::new([])).await?;
+        let listing = self.store.listing(&self.root, IgnoreRules::OfFolder, &Excluded::new([])).await?;
         let tracked = self.repository.iter().flat_map(|(_, indexed)| indexed);
         let tracked = tracked.filter(|e| !e.is_repository() && !e.skipped).map(|e| e.path.clone());
         let all = listing.files.into_iter().chain(tracked);
@@ -128,9 +128,9 @@ impl Reviewed {
         let known: HashSet<Digest> = texts.iter().map(Text::digest).collect();
         let changes = changes.drain(..).map(|change| tree::Change {
             kind: match change.status {
-                Status::Added => ChangeKind::Added,
-                Status::Modified => ChangeKind::Modified,
-                Status::Deleted => ChangeKind::Deleted,
+                ChangeStatus::Added => ChangeKind::Added,
+                ChangeStatus::Modified => ChangeKind::Modified,
+                ChangeStatus::Deleted => ChangeKind::Deleted,
             },
             mode: change.mode,
             // What cannot be given as a text can be shown to nobody.
@@ -170,7 +170,7 @@ impl Reviewed {
     async fn ends(
         &self,
         range: &Range,
-        place: &Place,
+        place: &GitTarget,
         indexed: &[Indexed],
     ) -> Result<(String, String), WorkspaceError> {
         let git = &self.store.git;
@@ -208,7 +208,7 @@ impl Reviewed {
     }
 
     /// What the next commit would hold. Inside a hook git names the index it is about to commit.
-    async fn staged(&self, place: &Place) -> Result<String, WorkspaceError> {
+    async fn staged(&self, place: &GitTarget) -> Result<String, WorkspaceError> {
         let git = &self.store.git;
         let named = git.env(super::git::INDEX).map(|index| self.root.join(index));
         let place = named.map_or_else(|| place.clone(), |index| place.clone().with_index(&index));
@@ -225,7 +225,7 @@ impl Reviewed {
         }
     }
 
-    async fn commit(&self, place: &Place, rev: &str) -> Result<String, WorkspaceError> {
+    async fn commit(&self, place: &GitTarget, rev: &str) -> Result<String, WorkspaceError> {
         let unknown = || WorkspaceError::unusable(rev, "unknown revision; `git fetch` may bring it");
         if rev.is_empty() || rev.starts_with('-') {
             return Err(unknown());
@@ -236,7 +236,7 @@ impl Reviewed {
     }
 
     /// What the user sees: unchanged files as the repository keeps them, changed and new ones as they are.
-    async fn checkout(&self, place: &Place, indexed: &[Indexed]) -> Result<String, WorkspaceError> {
+    async fn checkout(&self, place: &GitTarget, indexed: &[Indexed]) -> Result<String, WorkspaceError> {
         let git = &self.store.git;
         let ours = self.store.place().with_index(&self.store.index("seen")).over(&self.root);
         git.feed(&ours, &["update-index", "-z", "--index-info"], index_lines(indexed)).await?;
@@ -246,7 +246,7 @@ impl Reviewed {
         // Of a submodule git knows only its commit.
         let modules: HashSet<&str> =
             indexed.iter().filter(|e| e.is_repository()).map(|e| e.path.as_str()).collect();
-        let listing = self.store.listing(&self.root, Rules::OfFolder, &Excluded::new([])).await?;
+        let listing = self.store.listing(&self.root, IgnoreRules::OfFolder, &Excluded::new([])).await?;
         paths.extend(listing.files.into_iter().filter(|path| !tracked.contains(path.as_str())));
         paths.retain(|path| !is_ours(path) && !modules.contains(path.as_str()));
         paths.sort_unstable();

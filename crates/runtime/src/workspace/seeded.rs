@@ -11,21 +11,21 @@ use std::io;
 use std::path::Path;
 
 use super::error::WorkspaceError;
-use super::git::{Place, zero_ended, zero_separated};
+use super::git::{GitTarget, zero_ended, zero_separated};
 use super::repository::{Indexed, Repository};
-use super::store::{REPOSITORY_MODE, Store};
+use super::store::{REPOSITORY_MODE, SnapshotStore};
 use super::tree::off_thread;
 
 /// Attributes whose conversions may keep a file's size. Those of line ends and keywords only ever take bytes away.
 const CONVERTING: [&str; 2] = ["filter", "working-tree-encoding"];
 
-impl Store {
+impl SnapshotStore {
     /// Lets the index `name` begin with what the user's says of the files that count. Where that cannot be told, it begins
     /// empty, and everything is read.
     pub async fn seed(
         &self,
         name: &str,
-        (repository, users, root): (&Repository, &Place, &Path),
+        (repository, users, root): (&Repository, &GitTarget, &Path),
         indexed: &[Indexed],
         counted: &HashSet<&str>,
     ) {
@@ -51,7 +51,7 @@ impl Store {
     /// The paths whose entry speaks of the very bytes on disk, as long as the file is the one git has looked at.
     async fn exact<'a>(
         &self,
-        users: &Place,
+        users: &GitTarget,
         root: &Path,
         files: &[&'a Indexed],
     ) -> Result<HashSet<&'a str>, WorkspaceError> {
@@ -96,7 +96,7 @@ impl Store {
     ) -> Result<(), WorkspaceError> {
         let own = work.join(".git/index");
         copy_index_file(&self.index(written), &own).map_err(WorkspaceError::io("written", &own))?;
-        let place = Place::bare(&work.join(".git")).over(work);
+        let place = GitTarget::bare(&work.join(".git")).over(work);
         let same = |e: &&Indexed| {
             e.stage == 0 && base.get(&e.path).is_some_and(|(mode, oid)| (*mode, oid) == (e.mode, &e.oid))
         };

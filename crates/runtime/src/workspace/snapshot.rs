@@ -8,7 +8,7 @@ use std::fmt::Write as _;
 use gadfly_engine::Digest;
 
 use super::error::WorkspaceError;
-use super::store::{Difference, LINK_MODE, Store};
+use super::store::{LINK_MODE, SnapshotStore, TreeDifference};
 
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Snapshot {
@@ -17,22 +17,22 @@ pub struct Snapshot {
     pub digest: Digest,
     pub manifest: String,
     /// Against the base, sorted by path.
-    pub changes: Vec<Change>,
+    pub changes: Vec<SnapshotChange>,
     /// Repositories inside the tree: their content is no part of the snapshot.
     pub left_out: Vec<String>,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Status {
+pub enum ChangeStatus {
     Added,
     Modified,
     Deleted,
 }
 
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Change {
+pub struct SnapshotChange {
     pub path: String,
-    pub status: Status,
+    pub status: ChangeStatus,
     /// As git writes it: `100644`, `100755` or `120000`, octal. Of a deleted file the mode it had.
     pub mode: u32,
     /// Its content is where it leads.
@@ -45,26 +45,26 @@ pub struct Change {
     pub after: Option<Digest>,
 }
 
-impl Store {
-    pub async fn changes(&self, from: &str, to: &str) -> Result<Vec<Change>, WorkspaceError> {
+impl SnapshotStore {
+    pub async fn changes(&self, from: &str, to: &str) -> Result<Vec<SnapshotChange>, WorkspaceError> {
         let differences = self.between(from, to).await?;
         let sides = differences.iter().flat_map(|d| d.from.iter().chain(&d.to));
         let oids: Vec<&str> = sides.map(|s| s.oid.as_str()).collect();
         let facts = self.facts(oids).await?;
         differences
             .into_iter()
-            .map(|Difference { path, from, to }| {
+            .map(|TreeDifference { path, from, to }| {
                 let status = match (&from, &to) {
-                    (None, _) => Status::Added,
-                    (Some(_), None) => Status::Deleted,
-                    (Some(_), Some(_)) => Status::Modified,
+                    (None, _) => ChangeStatus::Added,
+                    (Some(_), None) => ChangeStatus::Deleted,
+                    (Some(_), Some(_)) => ChangeStatus::Modified,
                 };
                 let of = |oid: &String| facts.get(oid).copied();
                 let before = from.as_ref().and_then(|s| of(&s.oid));
                 let after = to.as_ref().and_then(|s| of(&s.oid));
                 let shown = after.or(before).ok_or_else(|| self.damaged("diff-tree", &path))?;
                 let mode = to.or(from).map_or(0, |s| s.mode);
-                Ok(Change {
+                Ok(SnapshotChange {
                     path,
                     status,
                     mode,
@@ -81,7 +81,7 @@ impl Store {
 }
 
 /// The manifest of a tree that differs from `base` by these changes.
-pub(super) fn manifest(base: &str, changes: &[Change]) -> String {
+pub(super) fn manifest(base: &str, changes: &[SnapshotChange]) -> String {
     let mut text = format!("base {base}\n");
     for change in changes {
         let path = quoted(&change.path);
@@ -129,10 +129,10 @@ const fn special(byte: u8) -> bool {
 mod tests {
     use super::*;
 
-    fn added(path: &str) -> Change {
-        Change {
+    fn added(path: &str) -> SnapshotChange {
+        SnapshotChange {
             path: path.to_owned(),
-            status: Status::Added,
+            status: ChangeStatus::Added,
             mode: 0o100_644,
             symlink: false,
             binary: false,

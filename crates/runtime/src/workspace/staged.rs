@@ -11,7 +11,7 @@ use gadfly_engine::Digest;
 use super::error::WorkspaceError;
 use super::git::{Git, INDEX, text};
 use super::repository::{Repository, enclosing};
-use super::store::{EXECUTABLE_MODE, LINK_MODE, REPOSITORY_MODE, Store};
+use super::store::{EXECUTABLE_MODE, LINK_MODE, REPOSITORY_MODE, SnapshotStore};
 use crate::save::write_atomically;
 
 const CACHE: &str = "staged-cache";
@@ -19,8 +19,8 @@ const VERSION: &str = "gadfly staged 1";
 const LARGEST_CACHE: u64 = 64 << 20;
 const MOST_KEPT: usize = 400_000;
 
-pub(crate) struct Staged {
-    store: Store,
+pub(crate) struct StagedIndex {
+    store: SnapshotStore,
     cache: PathBuf,
     pub files: Vec<StagedFile>,
 }
@@ -33,14 +33,14 @@ pub(crate) struct StagedFile {
 }
 
 /// Digest and size of each file, and how many contents were read for it.
-pub(crate) struct Digests {
+pub(crate) struct StagedDigests {
     pub of: Vec<(Digest, u64)>,
     pub read: usize,
 }
 
 impl Git {
     /// The staged files of a project, without links and repositories within.
-    pub(crate) async fn staged(&self, project: &Path, ours: &Path) -> Result<Staged, WorkspaceError> {
+    pub(crate) async fn staged(&self, project: &Path, ours: &Path) -> Result<StagedIndex, WorkspaceError> {
         let canonical = project.canonicalize().ok().filter(|p| p.is_dir());
         let project = canonical.ok_or_else(|| WorkspaceError::NotADirectory { path: project.to_owned() })?;
         self.present(&project).await?;
@@ -59,14 +59,14 @@ impl Git {
             let is_file = !matches!(entry.mode, LINK_MODE | REPOSITORY_MODE);
             is_file.then_some(StagedFile { path, executable: entry.mode == EXECUTABLE_MODE, oid: entry.oid })
         });
-        let (files, store) = (files.collect(), Store::at(self.clone(), repository.dir));
-        Ok(Staged { store, cache: ours.join(CACHE), files })
+        let (files, store) = (files.collect(), SnapshotStore::at(self.clone(), repository.dir));
+        Ok(StagedIndex { store, cache: ours.join(CACHE), files })
     }
 }
 
-impl Staged {
+impl StagedIndex {
     /// Of every file, in their order.
-    pub async fn digests(&self) -> Result<Digests, WorkspaceError> {
+    pub async fn digests(&self) -> Result<StagedDigests, WorkspaceError> {
         let mut known = read(&self.cache).unwrap_or_default();
         let missing = self.files.iter().map(|f| f.oid.as_str()).filter(|oid| !known.contains_key(*oid));
         let new = self.store.facts(missing).await?;
@@ -81,7 +81,7 @@ impl Staged {
         }
         let of: Option<Vec<_>> = self.files.iter().map(|f| known.get(&f.oid).copied()).collect();
         let of = of.ok_or_else(|| self.store.damaged("cat-file", "a content is missing"))?;
-        Ok(Digests { of, read })
+        Ok(StagedDigests { of, read })
     }
 
     /// Those of these files that are text.

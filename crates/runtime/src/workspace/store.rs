@@ -8,9 +8,9 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
-use super::blobs::Facts;
+use super::blobs::BlobFacts;
 use super::error::WorkspaceError;
-use super::git::{Git, Place, not_text, text, zero_separated};
+use super::git::{Git, GitTarget, not_text, text, zero_separated};
 
 pub(super) const EXECUTABLE_MODE: u32 = 0o100_755;
 pub(super) const LINK_MODE: u32 = 0o120_000;
@@ -50,10 +50,10 @@ const SETTINGS: &str = "
 ";
 
 #[derive(Clone)]
-pub(super) struct Store {
+pub(super) struct SnapshotStore {
     pub git: Git,
     pub dir: PathBuf,
-    pub known: Arc<Mutex<HashMap<String, Facts>>>,
+    pub known: Arc<Mutex<HashMap<String, BlobFacts>>>,
 }
 
 /// One file of a tree.
@@ -67,7 +67,7 @@ pub struct TreeEntry {
 
 /// One difference between two trees; a side that does not have the path is none.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub(super) struct Difference {
+pub(super) struct TreeDifference {
     pub path: String,
     pub from: Option<Side>,
     pub to: Option<Side>,
@@ -79,7 +79,7 @@ pub(super) struct Side {
     pub oid: String,
 }
 
-impl Store {
+impl SnapshotStore {
     pub fn at(git: Git, dir: PathBuf) -> Self {
         Self { git, dir, known: Arc::default() }
     }
@@ -114,8 +114,8 @@ impl Store {
         fs::write(&config, settings).map_err(WorkspaceError::io("written", &config))
     }
 
-    pub fn place(&self) -> Place {
-        Place::bare(&self.dir)
+    pub fn place(&self) -> GitTarget {
+        GitTarget::bare(&self.dir)
     }
 
     pub fn index(&self, name: &str) -> PathBuf {
@@ -158,7 +158,7 @@ impl Store {
     }
 
     /// Sorted by path. A tree's name says what it holds: two of one name do not differ, and git is not asked.
-    pub async fn between(&self, from: &str, to: &str) -> Result<Vec<Difference>, WorkspaceError> {
+    pub async fn between(&self, from: &str, to: &str) -> Result<Vec<TreeDifference>, WorkspaceError> {
         if checked(from)? == checked(to)? {
             return Ok(Vec::new());
         }
@@ -178,8 +178,11 @@ impl Store {
                 let mode = u32::from_str_radix(mode, 8).ok().filter(|m| *m != 0)?;
                 Some(Side { mode, oid: oid.to_owned() })
             };
-            let difference =
-                Difference { path: path.clone(), from: side(from_mode, from_oid), to: side(to_mode, to_oid) };
+            let difference = TreeDifference {
+                path: path.clone(),
+                from: side(from_mode, from_oid),
+                to: side(to_mode, to_oid),
+            };
             found.insert(path, difference);
         }
         Ok(found.into_values().collect())

@@ -12,8 +12,8 @@ use std::path::{Path, PathBuf};
 use gadfly_agents::launcher::Exit;
 
 use super::error::WorkspaceError;
-use super::git::{MOST_OUTPUT, Place, failure, zero_ended, zero_separated};
-use super::store::Store;
+use super::git::{GitTarget, MOST_OUTPUT, failure, zero_ended, zero_separated};
+use super::store::SnapshotStore;
 use crate::os::remove_whole_tree;
 
 /// The folder of Gadfly's own records, wherever it is in the project.
@@ -21,7 +21,7 @@ const OWN_FOLDER: &str = ".gadfly";
 
 /// The files of a folder that count, and the repositories inside it, which do not.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
-pub(super) struct Listing {
+pub(super) struct FolderListing {
     pub files: Vec<String>,
     pub repositories: Vec<String>,
 }
@@ -50,23 +50,23 @@ impl Excluded {
 
 /// Whose ignore rules hold.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Rules<'a> {
+pub(super) enum IgnoreRules<'a> {
     /// Those of the folder, the repository and the user: what git itself would say.
     OfFolder,
     /// A list made when the run began.
     List(&'a Path),
 }
 
-impl Store {
+impl SnapshotStore {
     pub async fn listing(
         &self,
         folder: &Path,
-        rules: Rules<'_>,
+        rules: IgnoreRules<'_>,
         excluded: &Excluded,
-    ) -> Result<Listing, WorkspaceError> {
+    ) -> Result<FolderListing, WorkspaceError> {
         let from = match rules {
-            Rules::OfFolder => "--exclude-standard".to_owned(),
-            Rules::List(path) => format!("--exclude-from={}", super::git::text(path)?),
+            IgnoreRules::OfFolder => "--exclude-standard".to_owned(),
+            IgnoreRules::List(path) => format!("--exclude-from={}", super::git::text(path)?),
         };
         let args = ["ls-files", "--others", "-z", "--exclude=.gadfly/", &from];
         let place = self.unindexed(folder);
@@ -75,7 +75,7 @@ impl Store {
         if finished.exit != Exit::Code(0) || !finished.stderr.is_empty() {
             return Err(failure(&args, &finished));
         }
-        let mut listing = Listing::default();
+        let mut listing = FolderListing::default();
         for path in zero_separated(&finished.stdout)? {
             if excluded.contains(path.trim_end_matches('/')) {
                 continue;
@@ -104,7 +104,7 @@ impl Store {
     }
 
     /// A place whose index is always empty.
-    fn unindexed(&self, folder: &Path) -> Place {
+    fn unindexed(&self, folder: &Path) -> GitTarget {
         self.place().with_index(&self.index("none")).over(folder)
     }
 
@@ -147,7 +147,7 @@ impl Store {
         self.git.line(&place, &["write-tree"]).await
     }
 
-    async fn hash_length(&self, place: &Place) -> Result<usize, WorkspaceError> {
+    async fn hash_length(&self, place: &GitTarget) -> Result<usize, WorkspaceError> {
         let format = self.git.line(place, &["rev-parse", "--show-object-format"]).await?;
         Ok(if format == "sha256" { 64 } else { 40 })
     }

@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use gadfly_engine::artifact::Entry;
+use gadfly_engine::artifact::ArtifactFile;
 use gadfly_engine::conflict::{Resolution, Way};
 use gadfly_engine::tree::{Accept, Acceptance, CommitFiles};
 use gadfly_engine::{Digest, Reply};
@@ -88,8 +88,8 @@ async fn a_file_does_not_take_a_folder_with_it_that_nobody_named() {
     assert_eq!(held(&stage, "d").as_deref(), Some("a file"));
 }
 
-fn entry(path: &str, text: &str) -> Entry {
-    Entry { path: path.into(), mode: 0o644, blob: Digest::of(text.as_bytes()) }
+fn entry(path: &str, text: &str) -> ArtifactFile {
+    ArtifactFile { path: path.into(), mode: 0o644, blob: Digest::of(text.as_bytes()) }
 }
 
 fn repository() -> Stage {

@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use gadfly_agents::scripted::{Script, ScriptedReply};
 use gadfly_agents::{Agent, AgentServices, AgentSpec, build};
-use gadfly_engine::artifact::Entry;
+use gadfly_engine::artifact::ArtifactFile;
 use gadfly_engine::input::{FORMAT, InputKind, Start};
 use gadfly_engine::machine::{AgentAnswer, Cx, TaskResult, WorkerCall};
 use gadfly_engine::pipeline::listing::{Listing, Pattern, Survey};
@@ -137,7 +137,7 @@ impl Protocol for Boss {
                 }
             }
             TaskResult::Surveyed(_) => {
-                let file = |path: &str, text: &str| Entry {
+                let file = |path: &str, text: &str| ArtifactFile {
                     path: path.into(),
                     mode: 0o644,
                     blob: Digest::of(text.as_bytes()),

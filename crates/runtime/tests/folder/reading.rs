@@ -4,11 +4,11 @@ use std::fs;
 use std::sync::Arc;
 
 use gadfly_engine::Digest;
-use gadfly_runtime::call_site::{CallSite, Left};
+use gadfly_runtime::call_site::{CallSite, SiteReport};
 
 use crate::stage::{Stage, git, sh};
 
-async fn left(stage: &Stage, tree: Digest, script: &str, report: Option<&str>) -> Result<Left, String> {
+async fn left(stage: &Stage, tree: Digest, script: &str, report: Option<&str>) -> Result<SiteReport, String> {
     let at = stage.dir.path().join("runs/one/work/run-3");
     let of = Some((Arc::clone(&stage.folder), tree));
     let place = CallSite::Reader { at: at.clone(), of, report: report.map(ToOwned::to_owned) };

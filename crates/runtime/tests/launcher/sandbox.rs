@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::process::Child;
 
-use gadfly_agents::launcher::{Command, Exit, Finished, Input, Launcher, Network, Sandbox};
+use gadfly_agents::launcher::{Command, Exit, Finished, Launcher, Network, Sandbox, StdinSource};
 use gadfly_runtime::os::landlock;
 use serde_json::json;
 use tempfile::TempDir;
@@ -290,7 +290,7 @@ async fn tcp_works_only_where_it_is_allowed() {
 async fn a_talk_is_held_like_any_other_call() {
     let scene = Scene::new();
     let command = scene.command("read word; echo $word > new || echo $word > ../work/new");
-    let mut talk = launcher().talk(command, Input::Open, CancellationToken::new()).await.unwrap();
+    let mut talk = launcher().talk(command, StdinSource::Open, CancellationToken::new()).await.unwrap();
     tokio::io::AsyncWriteExt::write_all(talk.input.as_mut().unwrap(), b"said\n").await.unwrap();
     assert_eq!(talk.end.await.unwrap().exit, Exit::Code(0));
     assert_eq!(std::fs::read_to_string(scene.at("work/new")).unwrap(), "said\n");

@@ -2,13 +2,13 @@
 
 use std::time::Duration;
 
-use gadfly_agents::launcher::{Command, Exit, Input, Launcher, Talk};
+use gadfly_agents::launcher::{Command, Exit, Launcher, StdinSource, Talk};
 use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader};
 use tokio_util::sync::CancellationToken;
 
 use super::support::{Family, command, dies, launcher, pid_in, sh};
 
-async fn talk(command: Command, input: Input) -> Talk {
+async fn talk(command: Command, input: StdinSource) -> Talk {
     launcher().talk(command, input, CancellationToken::new()).await.unwrap()
 }
 
@@ -22,7 +22,7 @@ async fn all_of(output: &mut (impl tokio::io::AsyncRead + Unpin)) -> Vec<u8> {
 async fn each_answer_is_read_before_the_next_question_is_put() {
     let script = "while read line; do echo \"heard $line\"; done; echo bye; exit 3";
     let Talk { input, output, end } =
-        talk(Command { stdin: b"first\n".to_vec(), ..sh(script) }, Input::Open).await;
+        talk(Command { stdin: b"first\n".to_vec(), ..sh(script) }, StdinSource::Open).await;
     let (mut input, mut lines) = (input.unwrap(), BufReader::new(output).lines());
     assert_eq!(lines.next_line().await.unwrap().unwrap(), "heard first");
     for word in ["one", "two", "three"] {
@@ -40,7 +40,7 @@ async fn each_answer_is_read_before_the_next_question_is_put() {
 async fn much_goes_both_ways_at_once_unharmed() {
     let sent: Vec<u8> = (0..2_000_000_u32).flat_map(u32::to_le_bytes).collect();
     let cat = Command { max_output: sent.len(), ..command("cat", &[]) };
-    let Talk { input, mut output, end } = talk(cat, Input::Open).await;
+    let Talk { input, mut output, end } = talk(cat, StdinSource::Open).await;
     let (mut input, bytes) = (input.unwrap(), sent.clone());
     let writing = tokio::spawn(async move {
         input.write_all(&bytes).await.unwrap();
@@ -54,7 +54,7 @@ async fn much_goes_both_ways_at_once_unharmed() {
 #[tokio::test]
 async fn given_input_ends_by_itself_and_cannot_be_added_to() {
     let Talk { input, mut output, end } =
-        talk(Command { stdin: b"all of it".to_vec(), ..command("cat", &[]) }, Input::Given).await;
+        talk(Command { stdin: b"all of it".to_vec(), ..command("cat", &[]) }, StdinSource::Given).await;
     assert!(input.is_none());
     assert_eq!(all_of(&mut output).await, b"all of it");
     assert_eq!(end.await.unwrap().exit, Exit::Code(0));
@@ -62,7 +62,7 @@ async fn given_input_ends_by_itself_and_cannot_be_added_to() {
 
 #[tokio::test]
 async fn input_that_is_dropped_has_ended() {
-    let Talk { input, mut output, end } = talk(sh("cat; echo after"), Input::Open).await;
+    let Talk { input, mut output, end } = talk(sh("cat; echo after"), StdinSource::Open).await;
     drop(input);
     assert_eq!(all_of(&mut output).await, b"after\n");
     assert_eq!(end.await.unwrap().exit, Exit::Code(0));
@@ -71,7 +71,7 @@ async fn input_that_is_dropped_has_ended() {
 #[tokio::test]
 async fn a_command_that_closes_its_stdin_is_not_disturbed_by_more() {
     let Talk { input, output, end } =
-        talk(sh("exec <&-; echo closed; sleep 0.05; exit 4"), Input::Open).await;
+        talk(sh("exec <&-; echo closed; sleep 0.05; exit 4"), StdinSource::Open).await;
     let mut lines = BufReader::new(output).lines();
     assert_eq!(lines.next_line().await.unwrap().unwrap(), "closed");
     let mut input = input.unwrap();
@@ -94,7 +94,7 @@ async fn stuff(input: &mut (impl tokio::io::AsyncWrite + Unpin)) {
 #[tokio::test]
 async fn a_command_that_never_reads_ends_at_once_when_the_talk_is_dropped() {
     let family = Family::new();
-    let mut talk = talk(sh(&family.script("sleep 1000")), Input::Open).await;
+    let mut talk = talk(sh(&family.script("sleep 1000")), StdinSource::Open).await;
     let file = family.folder.path().join("self");
     tokio::task::spawn_blocking(move || pid_in(&file)).await.unwrap();
     stuff(talk.input.as_mut().unwrap()).await;
@@ -108,7 +108,8 @@ async fn a_command_that_never_reads_ends_at_once_when_the_talk_is_dropped() {
 async fn a_command_that_never_reads_can_be_cancelled() {
     let family = Family::new();
     let cancel = CancellationToken::new();
-    let talk = launcher().talk(sh(&family.script("sleep 1000")), Input::Open, cancel.clone()).await.unwrap();
+    let talk =
+        launcher().talk(sh(&family.script("sleep 1000")), StdinSource::Open, cancel.clone()).await.unwrap();
     let Talk { input, mut output, end } = talk;
     let file = family.folder.path().join("self");
     tokio::task::spawn_blocking(move || pid_in(&file)).await.unwrap();
@@ -125,7 +126,7 @@ async fn a_talk_cancelled_before_it_began_starts_nothing() {
     let cancel = CancellationToken::new();
     cancel.cancel();
     let touch = Command { cwd: Some(folder.path().to_owned()), ..command("touch", &["file"]) };
-    let Talk { input, mut output, end } = launcher().talk(touch, Input::Open, cancel).await.unwrap();
+    let Talk { input, mut output, end } = launcher().talk(touch, StdinSource::Open, cancel).await.unwrap();
     assert_eq!(end.await.unwrap().exit, Exit::Cancelled);
     assert!(all_of(&mut output).await.is_empty());
     assert!(input.unwrap().write_all(b"x").await.is_err());
@@ -137,7 +138,7 @@ async fn a_talk_out_of_time_is_ended_and_what_was_said_can_be_read() {
     let family = Family::new();
     let slow =
         Command { time: Some(Duration::from_secs(4)), ..sh(&family.script("echo so far; sleep 1000")) };
-    let Talk { mut output, end, .. } = talk(slow, Input::Given).await;
+    let Talk { mut output, end, .. } = talk(slow, StdinSource::Given).await;
     let (done, said) = tokio::join!(end, all_of(&mut output));
     assert_eq!((done.unwrap().exit, said.as_slice()), (Exit::TimedOut, &b"so far\n"[..]));
     family.assert_gone();
@@ -146,13 +147,13 @@ async fn a_talk_out_of_time_is_ended_and_what_was_said_can_be_read() {
 #[tokio::test]
 async fn output_beyond_the_limit_ends_a_talk_and_the_limit_is_what_is_read() {
     let Talk { mut output, end, .. } =
-        talk(Command { max_output: 1000, ..command("yes", &[]) }, Input::Given).await;
+        talk(Command { max_output: 1000, ..command("yes", &[]) }, StdinSource::Given).await;
     assert_eq!(all_of(&mut output).await, b"y\n".repeat(500));
     assert_eq!(end.await.unwrap().exit, Exit::Overflowed);
     // The same if the command is done before anyone could stop it, and its end is asked for first.
     for _ in 0..10 {
         let Talk { mut output, end, .. } =
-            talk(Command { max_output: 1000, ..sh("head -c 1001 /dev/zero") }, Input::Given).await;
+            talk(Command { max_output: 1000, ..sh("head -c 1001 /dev/zero") }, StdinSource::Given).await;
         assert_eq!(end.await.unwrap().exit, Exit::Overflowed);
         assert_eq!(all_of(&mut output).await.len(), 1000);
     }
@@ -163,7 +164,7 @@ async fn a_command_that_nobody_listens_to_waits() {
     let folder = tempfile::tempdir().unwrap();
     let script = "echo $$ > pid; head -c 1000000 /dev/zero; echo 1 > done";
     let write = Command { cwd: Some(folder.path().to_owned()), ..sh(script) };
-    let Talk { mut output, end, .. } = talk(write, Input::Given).await;
+    let Talk { mut output, end, .. } = talk(write, StdinSource::Given).await;
     let file = folder.path().join("pid");
     tokio::task::spawn_blocking(move || pid_in(&file)).await.unwrap();
     // A command that need not wait is done in a moment.
@@ -176,7 +177,7 @@ async fn a_command_that_nobody_listens_to_waits() {
 #[tokio::test]
 async fn the_end_comes_though_nobody_reads_and_nothing_is_lost_by_reading_late() {
     // More than waits for a listener, and less than that and the pipe hold together.
-    let Talk { mut output, end, .. } = talk(sh("head -c 75000 /dev/zero; exit 6"), Input::Given).await;
+    let Talk { mut output, end, .. } = talk(sh("head -c 75000 /dev/zero; exit 6"), StdinSource::Given).await;
     assert_eq!(end.await.unwrap().exit, Exit::Code(6));
     assert_eq!(all_of(&mut output).await.len(), 75_000);
 }
@@ -187,7 +188,7 @@ async fn a_talk_goes_on_whether_its_end_is_asked_for_or_not() {
     let script = "echo $$ > pid; exec sleep 1000";
     let short =
         Command { cwd: Some(folder.path().to_owned()), time: Some(Duration::from_secs(1)), ..sh(script) };
-    let talk = talk(short, Input::Given).await;
+    let talk = talk(short, StdinSource::Given).await;
     let pid = pid_in(&folder.path().join("pid"));
     let ended =
         tokio::task::spawn_blocking(move || std::iter::repeat_with(|| dies(pid)).take(5).any(|gone| gone));
@@ -197,10 +198,10 @@ async fn a_talk_goes_on_whether_its_end_is_asked_for_or_not() {
 
 #[tokio::test]
 async fn what_cannot_be_started_ends_the_talk_with_the_reason() {
-    let Talk { mut output, end, .. } = talk(command("no-such-program-here", &[]), Input::Open).await;
+    let Talk { mut output, end, .. } = talk(command("no-such-program-here", &[]), StdinSource::Open).await;
     assert!(all_of(&mut output).await.is_empty());
     assert!(end.await.unwrap_err().to_string().contains("install it"));
     let nowhere = Command { cwd: None, ..sh(":") };
-    let refused = launcher().talk(nowhere, Input::Open, CancellationToken::new()).await;
+    let refused = launcher().talk(nowhere, StdinSource::Open, CancellationToken::new()).await;
     assert!(refused.unwrap_err().to_string().contains("no folder"));
 }

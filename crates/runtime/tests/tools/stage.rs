@@ -11,7 +11,7 @@ use gadfly_engine::tree::{Look, WorkspacePlan};
 use gadfly_engine::{Digest, EffectId, Observation, Reply, Text};
 use gadfly_journal::RunId;
 use gadfly_project::config::parse;
-use gadfly_project::{Config, Layer, Source};
+use gadfly_project::{Config, ConfigLayer, Source};
 use gadfly_runtime::folder::Folder;
 use gadfly_runtime::os::ProcessLauncher;
 use gadfly_runtime::perform::{Back, Incoming};
@@ -192,7 +192,7 @@ fn process_env(dir: &Path) -> ProcessEnv {
 /// An agent keeps its key in a variable whose name says nothing.
 fn config() -> Config {
     let text = "[agents.a]\nkind = \"openai\"\nmodel = \"m\"\nkey_env = \"MODEL_ACCESS\"\n";
-    let (partial, problems) = parse(&Source::new(Layer::User, "gadfly.toml", Path::new("/"), text));
+    let (partial, problems) = parse(&Source::new(ConfigLayer::User, "gadfly.toml", Path::new("/"), text));
     let (config, more) = Config::from_layers([partial]);
     assert!(
         problems.is_empty() && more.is_empty() && config.agents.contains_key("a"),

@@ -3,7 +3,7 @@
 use std::fs;
 use std::os::unix::fs::{PermissionsExt as _, symlink};
 
-use gadfly_runtime::workspace::{Bring, Git, Status, Workspace, WorkspaceError};
+use gadfly_runtime::workspace::{Bring, ChangeStatus, Git, Workspace, WorkspaceError};
 
 use crate::support::{Desk, PROBE, files_below, git_in, put, runner};
 
@@ -63,7 +63,7 @@ async fn what_the_worker_does_in_its_clone_does_not_reach_the_users_repository()
 
 #[tokio::test]
 async fn snapshots_name_exactly_what_changed() {
-    use Status::{Added, Deleted, Modified};
+    use ChangeStatus::{Added, Deleted, Modified};
     let desk = Desk::busy();
     let workspace = desk.workspace().await;
     let begun = workspace.snapshot().await.unwrap();

@@ -4,14 +4,14 @@ use super::Read;
 use crate::facts::Unit;
 
 /// A test, by its file and its place there.
-type Place = (usize, usize);
+type TestPlace = (usize, usize);
 
 #[derive(Default)]
 pub struct Paired {
     /// File and test of before, with the same test of now.
-    pub pairs: Vec<(usize, usize, Place)>,
-    pub gone: Vec<Place>,
-    pub new: Vec<Place>,
+    pub pairs: Vec<(usize, usize, TestPlace)>,
+    pub gone: Vec<TestPlace>,
+    pub new: Vec<TestPlace>,
 }
 
 type Same = fn(&Unit, &Unit) -> bool;
@@ -35,7 +35,7 @@ fn shapes(unit: &Unit) -> Vec<&str> {
 }
 
 pub fn find(read: &[Read<'_>]) -> Paired {
-    let places = |of: for<'r> fn(&'r Read<'_>) -> &'r [Unit]| -> Vec<Place> {
+    let places = |of: for<'r> fn(&'r Read<'_>) -> &'r [Unit]| -> Vec<TestPlace> {
         read.iter().enumerate().flat_map(|(file, r)| (0..of(r).len()).map(move |unit| (file, unit))).collect()
     };
     let mut before = places(|r| r.before.tests());
@@ -44,7 +44,7 @@ pub fn find(read: &[Read<'_>]) -> Paired {
     for (in_file, same) in WAYS {
         before.retain(|(file, unit)| {
             let one = &read[*file].before.tests()[*unit];
-            let twin = |(other, n): &Place| {
+            let twin = |(other, n): &TestPlace| {
                 let other_file = &read[*other];
                 (if in_file { other == file } else { other_file.language.name == read[*file].language.name })
                     && same(one, &other_file.after.tests()[*n])

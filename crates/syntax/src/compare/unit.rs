@@ -1,9 +1,9 @@
 //! One test in two versions: does it still count, and does it still say as much?
 
-use super::{Counts, Read, Whole};
+use super::{AllFiles, Counts, Read};
 use crate::facts::{Asserted, Facts, Unit};
 use crate::language::{Mark, Strength};
-use crate::{Found, shown};
+use crate::{Weakening, shown};
 
 /// Names that say nothing about what is tested.
 const EVERYWHERE: [&str; 42] = [
@@ -75,7 +75,7 @@ const LOOSE: [&str; 20] = [
     "within",
 ];
 
-pub struct Pair<'r, 'c> {
+pub struct UnitPair<'r, 'c> {
     pub from: &'r Read<'c>,
     pub to: &'r Read<'c>,
     pub before: &'r Unit,
@@ -87,10 +87,10 @@ pub fn switched_off(mark: &str) -> String {
 }
 
 /// A test that was not there before. Only what is plainly none counts.
-pub fn judge_new(file: &Read<'_>, unit: &Unit, found: &mut Vec<Found>) {
+pub fn judge_new(file: &Read<'_>, unit: &Unit, found: &mut Vec<Weakening>) {
     let path = &file.change.path;
     for mark in unit.off.iter().filter(|mark| !mark.conditional || mark.text.contains("only")) {
-        found.push(Found::new(
+        found.push(Weakening::new(
             path,
             Some(mark.line),
             format!("The new test `{}` is switched off: `{}`.", unit.name, mark.text),
@@ -98,12 +98,12 @@ pub fn judge_new(file: &Read<'_>, unit: &Unit, found: &mut Vec<Found>) {
     }
     for asserted in unit.assertions.iter().filter(|a| a.vacuous) {
         let says = format!("The new test `{}` asserts what is always so: `{}`.", unit.name, asserted.shown);
-        found.push(Found::new(path, Some(asserted.line), says));
+        found.push(Weakening::new(path, Some(asserted.line), says));
     }
 }
 
-pub fn compare(pair: &Pair<'_, '_>, whole: &Whole, found: &mut Vec<Found>) {
-    let Pair { from, to, before, after } = pair;
+pub fn compare(pair: &UnitPair<'_, '_>, whole: &AllFiles, found: &mut Vec<Weakening>) {
+    let UnitPair { from, to, before, after } = pair;
     let path = &to.change.path;
     let name = format!("The test `{}`", after.name);
     if from.change.path != path.as_str() && from.change.is_test && !to.change.is_test {
@@ -111,11 +111,11 @@ pub fn compare(pair: &Pair<'_, '_>, whole: &Whole, found: &mut Vec<Found>) {
             "{name} was moved from {} to a file that runners do not take for a test.",
             from.change.path
         );
-        found.push(Found::new(path, Some(after.line), says));
+        found.push(Weakening::new(path, Some(after.line), says));
     }
     if from.change.path != *path && passes_over(to, whole) && !passes_over(from, whole) {
         let says = format!("{name} was moved from {} to where runners do not look for it.", from.change.path);
-        found.push(Found::new(path, Some(after.line), says));
+        found.push(Weakening::new(path, Some(after.line), says));
     }
     if before.body == after.body && before.off == after.off {
         return;
@@ -125,7 +125,7 @@ pub fn compare(pair: &Pair<'_, '_>, whole: &Whole, found: &mut Vec<Found>) {
         from.before.units.iter().flat_map(|u| u.calls.iter().map(|c| c.name.as_str())).collect();
     said.extend(stand_ins(path, &name, &called, from, (before, after)));
     let elsewhere =
-        Elsewhere { whole, values: new_values(to, &whole.values), facts: (&from.before, &to.after) };
+        Successors { whole, values: new_values(to, &whole.values), facts: (&from.before, &to.after) };
     let lines = from.change.before.text().unwrap_or_default();
     said.extend(says_less(path, &name, (before, after), &elsewhere, lines));
     let bound = |name: &str| {
@@ -133,7 +133,7 @@ pub fn compare(pair: &Pair<'_, '_>, whole: &Whole, found: &mut Vec<Found>) {
     };
     for mark in after.fixed.iter().filter(|mark| bound(&mark.text)) {
         let says = format!("{name} gives `{}` a fixed value, which a call had given it.", mark.text);
-        said.push(Found::new(path, Some(mark.line), says));
+        said.push(Weakening::new(path, Some(mark.line), says));
     }
     if said.is_empty() {
         said.extend(calls_less(path, &name, (before, after), &elsewhere));
@@ -142,7 +142,7 @@ pub fn compare(pair: &Pair<'_, '_>, whole: &Whole, found: &mut Vec<Found>) {
 }
 
 /// Does the usual runner of the language pass over files at this place?
-fn passes_over(file: &Read<'_>, whole: &Whole) -> bool {
+fn passes_over(file: &Read<'_>, whole: &AllFiles) -> bool {
     let parts: Vec<&str> = file.change.path.split('/').collect();
     let (name, folders) = parts.split_last().map_or(("", &[][..]), |(name, folders)| (*name, folders));
     let stem = name.split('.').next().unwrap_or(name);
@@ -168,7 +168,7 @@ fn passes_over(file: &Read<'_>, whole: &Whole) -> bool {
 }
 
 /// What stands around the tests of a file: what they share.
-pub fn compare_around(file: &Read<'_>, whole: &Whole, found: &mut Vec<Found>) {
+pub fn compare_around(file: &Read<'_>, whole: &AllFiles, found: &mut Vec<Weakening>) {
     let (before, after) = (file.before.around(), file.after.around());
     let path = &file.change.path;
     let name = "What the tests share";
@@ -182,14 +182,14 @@ pub fn compare_around(file: &Read<'_>, whole: &Whole, found: &mut Vec<Found>) {
     file.before.tests().iter().flat_map(|u| &u.literals).for_each(|(value, _)| {
         values.take(value);
     });
-    let elsewhere = Elsewhere { whole, values, facts: (&file.before, &file.after) };
+    let elsewhere = Successors { whole, values, facts: (&file.before, &file.after) };
     let lines = file.change.before.text().unwrap_or_default();
     found.extend(says_less(path, name, (before, after), &elsewhere, lines));
 }
 
 /// What may have taken over from a test.
-struct Elsewhere<'w> {
-    whole: &'w Whole,
+struct Successors<'w> {
+    whole: &'w AllFiles,
     /// Values that are new beside it.
     values: Counts,
     facts: (&'w Facts, &'w Facts),
@@ -210,7 +210,7 @@ fn new_values(file: &Read<'_>, around: &Counts) -> Counts {
 }
 
 /// What switches it off, ends it early, or keeps its failure from being one.
-fn marks(path: &str, name: &str, before: &Unit, after: &Unit) -> Vec<Found> {
+fn marks(path: &str, name: &str, before: &Unit, after: &Unit) -> Vec<Weakening> {
     let mut found = Vec::new();
     let mut known = Counts::of(before.off.iter().map(|mark| mark.text.as_str()));
     for mark in after.off.iter().filter(|mark| !known.take(&mark.text)) {
@@ -219,7 +219,7 @@ fn marks(path: &str, name: &str, before: &Unit, after: &Unit) -> Vec<Found> {
         } else {
             format!("{name} is switched off: `{}`.", mark.text)
         };
-        found.push(Found::new(path, Some(mark.line), says));
+        found.push(Weakening::new(path, Some(mark.line), says));
     }
     let last = after.assertions.iter().map(|a| a.line).max().unwrap_or(u32::MAX);
     let early = |mark: &&Mark| mark.line <= last || !mark.text.starts_with("return");
@@ -227,13 +227,13 @@ fn marks(path: &str, name: &str, before: &Unit, after: &Unit) -> Vec<Found> {
     let ends: Vec<&Mark> = after.ends.iter().filter(early).collect();
     if let Some(mark) = ends.first().filter(|_| ends.len() > earlier) {
         let says = format!("{name} now ends before it has asserted everything: `{}`.", mark.text);
-        found.push(Found::new(path, Some(mark.line), says));
+        found.push(Weakening::new(path, Some(mark.line), says));
     }
     let mut known = Counts::of(before.swallows.iter().map(|mark| mark.text.as_str()));
     let swallows: Vec<&Mark> = after.swallows.iter().filter(|mark| !known.take(&mark.text)).collect();
     if let Some(mark) = swallows.first().filter(|_| after.swallows.len() > before.swallows.len()) {
         let says = format!("{name} now passes over failures: `{}`.", mark.text);
-        found.push(Found::new(path, Some(mark.line), says));
+        found.push(Weakening::new(path, Some(mark.line), says));
     }
     found
 }
@@ -245,7 +245,7 @@ fn stand_ins(
     called: &[&str],
     file: &Read<'_>,
     (before, after): (&Unit, &Unit),
-) -> Vec<Found> {
+) -> Vec<Weakening> {
     let mut known = Counts::of(before.mocks.iter().map(|mark| mark.text.as_str()));
     let imported = |target: &str| file.before.imports.iter().any(|(_, from, _)| from == target);
     let is_tested = |target: &str| {
@@ -255,7 +255,7 @@ fn stand_ins(
     let new = after.mocks.iter().filter(|mark| !known.take(&mark.text));
     new.filter(|mark| is_tested(&mark.text))
         .map(|mark| {
-            Found::new(
+            Weakening::new(
                 path,
                 Some(mark.line),
                 format!("{name} puts something else in the place of `{}`, which is tested.", mark.text),
@@ -268,9 +268,9 @@ fn says_less(
     path: &str,
     name: &str,
     (before, after): (&Unit, &Unit),
-    elsewhere: &Elsewhere<'_>,
+    elsewhere: &Successors<'_>,
     lines: &str,
-) -> Vec<Found> {
+) -> Vec<Weakening> {
     let mut found = Vec::new();
     let mut values = elsewhere.values.clone();
     let mut has = Counts::of(after.literals.iter().map(|(value, _)| value.as_str()));
@@ -290,7 +290,7 @@ fn says_less(
         let now = gained.remove(at);
         if now.guards > asserted.guards && !now.vacuous {
             let says = format!("{name} asserts this only under a condition now: `{}`.", now.shown);
-            found.push(Found::new(path, Some(now.line), says));
+            found.push(Weakening::new(path, Some(now.line), says));
         }
     }
     let mut moved = elsewhere.whole.gained.clone();
@@ -316,7 +316,7 @@ fn says_less(
         gained.into_iter().partition(|a| a.vacuous || a.same);
     if let (Some(was), Some(now)) = (lost.first(), empty.first()) {
         let says = format!("{name} asserts what is always so: `{}` in place of `{}`.", now.shown, was.shown);
-        found.push(Found::new(path, Some(now.line), says));
+        found.push(Weakening::new(path, Some(now.line), says));
         return found;
     }
     for (was, now) in lost.iter().zip(&gained) {
@@ -327,7 +327,7 @@ fn says_less(
         if less || other {
             let what = if less { "asserts less" } else { "asserts something else" };
             let says = format!("{name} {what}: `{}` in place of `{}`.", now.shown, was.shown);
-            found.push(Found::new(path, Some(now.line), says));
+            found.push(Weakening::new(path, Some(now.line), says));
         }
     }
     // Several became one over a list of values, or went into a function of their own: nothing is lost.
@@ -343,12 +343,12 @@ fn says_less(
             1 => format!("{name} lost an assertion: `{first}`."),
             n => format!("{name} lost {n} assertions, among them `{first}`."),
         };
-        found.push(Found::new(path, Some(after.line).filter(|line| *line > 0), says));
+        found.push(Weakening::new(path, Some(after.line).filter(|line| *line > 0), says));
     }
     if let (Some((value, line)), true) = (lost_values.first(), found.is_empty()) {
         let was = lines.lines().nth(line.saturating_sub(1) as usize).unwrap_or_default();
         let says = format!("{name} goes by other values: {} is gone from `{}`.", shown(value), shown(was));
-        found.push(Found::new(path, Some(after.line).filter(|line| *line > 0), says));
+        found.push(Weakening::new(path, Some(after.line).filter(|line| *line > 0), says));
     }
     found
 }
@@ -362,8 +362,8 @@ fn calls_less(
     path: &str,
     name: &str,
     (before, after): (&Unit, &Unit),
-    elsewhere: &Elsewhere<'_>,
-) -> Option<Found> {
+    elsewhere: &Successors<'_>,
+) -> Option<Weakening> {
     let (earlier, later) = (elsewhere.facts.0.around(), elsewhere.facts.1.around());
     let has_new_function = after
         .calls
@@ -377,6 +377,6 @@ fn calls_less(
     })?;
     (!has_new_function).then(|| {
         let says = format!("{name} does not call `{lost}` any more, which it was about.");
-        Found::new(path, Some(after.line), says)
+        Weakening::new(path, Some(after.line), says)
     })
 }

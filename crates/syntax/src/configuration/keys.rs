@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde_json::Value;
 
-use crate::{Changed, Found, Version, shown};
+use crate::{ChangedFile, Version, Weakening, shown};
 
 const DEEPEST: usize = 12;
 
@@ -33,7 +33,7 @@ fn flatten(value: &Value, path: &str, depth: usize, into: &mut Keys) {
 }
 
 /// Both versions, key by key; an error if the later one cannot be read.
-fn keys(change: &Changed, read: fn(&str) -> Option<Value>) -> Result<(Keys, Keys), Vec<Found>> {
+fn keys(change: &ChangedFile, read: fn(&str) -> Option<Value>) -> Result<(Keys, Keys), Vec<Weakening>> {
     let of = |version: &Version| match version {
         Version::Text(text) => {
             let mut keys = Keys::new();
@@ -44,7 +44,7 @@ fn keys(change: &Changed, read: fn(&str) -> Option<Value>) -> Result<(Keys, Keys
     };
     let before = of(&change.before).unwrap_or_default();
     let Some(after) = of(&change.after) else {
-        return Err(vec![Found::new(
+        return Err(vec![Weakening::new(
             &change.path,
             None,
             "It says how tests are run, and cannot be read any more.",
@@ -62,7 +62,12 @@ fn json(text: &str) -> Option<Value> {
 }
 
 /// What of the keys that differ can change how tests are run.
-fn differing(change: &Changed, before: &Keys, after: &Keys, counts: impl Fn(&str) -> bool) -> Vec<Found> {
+fn differing(
+    change: &ChangedFile,
+    before: &Keys,
+    after: &Keys,
+    counts: impl Fn(&str) -> bool,
+) -> Vec<Weakening> {
     let all: std::collections::BTreeSet<&String> = before.keys().chain(after.keys()).collect();
     all.into_iter()
         .filter(|key| before.get(*key) != after.get(*key) && counts(key))
@@ -84,12 +89,12 @@ fn differing(change: &Changed, before: &Keys, after: &Keys, counts: impl Fn(&str
                     )
                 }
             };
-            Found::new(&change.path, line_of(change, key), says)
+            Weakening::new(&change.path, line_of(change, key), says)
         })
         .collect()
 }
 
-fn line_of(change: &Changed, key: &str) -> Option<u32> {
+fn line_of(change: &ChangedFile, key: &str) -> Option<u32> {
     let last = key.rsplit('.').next()?;
     let at = change.after.text()?.lines().position(|line| {
         let line = line.trim_start().trim_start_matches(['"', '[']);
@@ -105,7 +110,7 @@ fn is_replaced(before: &Keys, key: &str, kinds: &[&str]) -> bool {
         && before.keys().any(|known| known == dependency || known.starts_with(&format!("{dependency}.")))
 }
 
-pub fn cargo(change: &Changed) -> Vec<Found> {
+pub fn cargo(change: &ChangedFile) -> Vec<Weakening> {
     let (before, after) = match keys(change, toml) {
         Ok(keys) => keys,
         Err(found) => return found,
@@ -145,7 +150,7 @@ pub fn cargo(change: &Changed) -> Vec<Found> {
     })
 }
 
-pub fn cargo_settings(change: &Changed) -> Vec<Found> {
+pub fn cargo_settings(change: &ChangedFile) -> Vec<Weakening> {
     match keys(change, toml) {
         Ok((before, after)) => differing(change, &before, &after, |key| {
             let first = key.split('.').next().unwrap_or(key);
@@ -158,14 +163,14 @@ pub fn cargo_settings(change: &Changed) -> Vec<Found> {
     }
 }
 
-pub fn toolchain(change: &Changed) -> Vec<Found> {
+pub fn toolchain(change: &ChangedFile) -> Vec<Weakening> {
     match keys(change, toml) {
         Ok((before, after)) => differing(change, &before, &after, |key| key.ends_with("path")),
         Err(_) => Vec::new(),
     }
 }
 
-pub fn pyproject(change: &Changed) -> Vec<Found> {
+pub fn pyproject(change: &ChangedFile) -> Vec<Weakening> {
     const SUITE: [&str; 10] = [
         "tool.pytest",
         "tool.coverage",
@@ -194,7 +199,7 @@ fn is_check(script: &str) -> bool {
         .any(|word| script.contains(word))
 }
 
-pub fn package(change: &Changed) -> Vec<Found> {
+pub fn package(change: &ChangedFile) -> Vec<Weakening> {
     const SUITE: [&str; 12] = [
         "jest",
         "vitest",

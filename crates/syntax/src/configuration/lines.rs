@@ -2,10 +2,10 @@
 
 use std::collections::HashMap;
 
-use crate::{Changed, Found, shown};
+use crate::{ChangedFile, Weakening, shown};
 
 /// Words that count in a line that is new, and in one that is gone. Compared without regard to case.
-pub struct Words {
+pub struct LineWords {
     added: &'static [&'static str],
     removed: &'static [&'static str],
     /// Lines with these are something else.
@@ -18,7 +18,7 @@ pub struct Words {
 
 const SILENT: [&str; 6] = ["|| true", "|| :", "exit 0", "continue-on-error", "if: false", "|| exit"];
 
-pub const SETUP_CFG: Words = Words {
+pub const SETUP_CFG: LineWords = LineWords {
     added: &[
         "pytest",
         "addopts",
@@ -36,7 +36,7 @@ pub const SETUP_CFG: Words = Words {
     new_file: true,
     replaceable: false,
 };
-pub const MAVEN: Words = Words {
+pub const MAVEN: LineWords = LineWords {
     added: &[
         "skiptests",
         "maven.test.skip",
@@ -60,7 +60,7 @@ pub const MAVEN: Words = Words {
     new_file: false,
     replaceable: false,
 };
-pub const GRADLE: Words = Words {
+pub const GRADLE: LineWords = LineWords {
     added: &[
         "enabled",
         "onlyif",
@@ -84,7 +84,7 @@ pub const GRADLE: Words = Words {
     new_file: false,
     replaceable: false,
 };
-pub const CMAKE: Words = Words {
+pub const CMAKE: LineWords = LineWords {
     added: &[
         "will_fail",
         "disabled",
@@ -109,7 +109,7 @@ pub const CMAKE: Words = Words {
     new_file: false,
     replaceable: false,
 };
-pub const BAZEL: Words = Words {
+pub const BAZEL: LineWords = LineWords {
     added: &[
         "manual",
         "test_filter",
@@ -126,9 +126,9 @@ pub const BAZEL: Words = Words {
     new_file: true,
     replaceable: false,
 };
-pub const GO_MOD: Words =
-    Words { added: &["replace ", "=>"], removed: &[], except: &[], new_file: false, replaceable: false };
-pub const NPM: Words = Words {
+pub const GO_MOD: LineWords =
+    LineWords { added: &["replace ", "=>"], removed: &[], except: &[], new_file: false, replaceable: false };
+pub const NPM: LineWords = LineWords {
     added: &[
         "script-shell",
         "scriptshell",
@@ -147,7 +147,7 @@ pub const NPM: Words = Words {
     new_file: true,
     replaceable: false,
 };
-pub const TASKS: Words = Words {
+pub const TASKS: LineWords = LineWords {
     added: &[
         "|| true",
         "exit 0",
@@ -165,14 +165,14 @@ pub const TASKS: Words = Words {
     new_file: false,
     replaceable: false,
 };
-pub const TSCONFIG: Words = Words {
+pub const TSCONFIG: LineWords = LineWords {
     added: &[".test", ".spec", "__tests__", "\"tests", "\"test/", "\"test\"", "**/test"],
     removed: &[".test", ".spec", "__tests__", "\"tests", "\"test/", "\"test\"", "\"include\""],
     except: &[],
     new_file: false,
     replaceable: false,
 };
-pub const ENV: Words = Words {
+pub const ENV: LineWords = LineWords {
     added: &[
         "node_env",
         "node_options",
@@ -201,7 +201,7 @@ pub const ENV: Words = Words {
     new_file: true,
     replaceable: false,
 };
-pub const CI: Words = Words {
+pub const CI: LineWords = LineWords {
     added: &SILENT,
     removed: &["test", "check", "verify", "pytest", "lint"],
     except: &["name:", "uses:"],
@@ -209,7 +209,7 @@ pub const CI: Words = Words {
     replaceable: true,
 };
 
-pub fn changed(change: &Changed, words: &Words) -> Vec<Found> {
+pub fn changed(change: &ChangedFile, words: &LineWords) -> Vec<Weakening> {
     let (Some(before), after) =
         (change.before.text().or(words.new_file.then_some("")), change.after.text().unwrap_or_default())
     else {
@@ -220,7 +220,7 @@ pub fn changed(change: &Changed, words: &Words) -> Vec<Found> {
         text.lines().for_each(|line| *counts.entry(line.trim().to_owned()).or_default() += 1);
         counts
     };
-    let says = |line: &str, words: &Words, of: &[&str]| {
+    let says = |line: &str, words: &LineWords, of: &[&str]| {
         let folded = line.to_lowercase();
         !folded.starts_with('#')
             && !folded.starts_with("//")
@@ -236,14 +236,14 @@ pub fn changed(change: &Changed, words: &Words) -> Vec<Found> {
         if !there && says(line.trim(), words, words.added) {
             let line_number = u32::try_from(at + 1).ok();
             let text = format!("It says how tests are run, and this is new: `{}`.", shown(line));
-            found.push(Found::new(&change.path, line_number, text));
+            found.push(Weakening::new(&change.path, line_number, text));
         }
     }
     let mut left = count(after);
     for line in before.lines() {
         let still = left.get_mut(line.trim()).filter(|n| **n > 0).map(|n| *n -= 1).is_some();
         if !still && !is_replaced && found.is_empty() && says(line.trim(), words, words.removed) {
-            found.push(Found::new(
+            found.push(Weakening::new(
                 &change.path,
                 None,
                 format!("It says how tests are run, and this is gone: `{}`.", shown(line)),
@@ -261,7 +261,7 @@ fn has_word(line: &str, word: &str) -> bool {
 }
 
 /// Fixtures are help for tests; hooks decide what becomes of them.
-pub fn conftest(change: &Changed) -> Vec<Found> {
+pub fn conftest(change: &ChangedFile) -> Vec<Weakening> {
     let hooks = |text: &str| -> HashMap<String, (usize, String)> {
         let mut hooks: HashMap<String, (usize, String)> = HashMap::new();
         let mut open: Option<String> = None;
@@ -281,18 +281,18 @@ pub fn conftest(change: &Changed) -> Vec<Found> {
     };
     let (before, after) =
         (hooks(change.before.text().unwrap_or_default()), hooks(change.after.text().unwrap_or_default()));
-    let mut found: Vec<Found> = Vec::new();
+    let mut found: Vec<Weakening> = Vec::new();
     for (name, (line, text)) in &after {
         let same =
             before.get(name).is_some_and(|(_, was)| was.split_whitespace().eq(text.split_whitespace()));
         if !same && !["pytest_addoption", "pytest_report_header"].contains(&name.as_str()) {
             let says = format!("`{}` decides which tests run, or what becomes of them.", shown(name));
-            found.push(Found::new(&change.path, u32::try_from(*line).ok(), says));
+            found.push(Weakening::new(&change.path, u32::try_from(*line).ok(), says));
         }
     }
     let autouse = |text: Option<&str>| text.map_or(0, |text| text.matches("autouse=True").count());
     if autouse(change.after.text()) > autouse(change.before.text()) {
-        found.push(Found::new(
+        found.push(Weakening::new(
             &change.path,
             None,
             "A fixture that all tests use without asking for it is new.",

@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-use crate::{Changed, Found, Version, shown};
+use crate::{ChangedFile, Version, Weakening, shown};
 
 /// Targets and variables that are followed from one.
 const MOST: usize = 200;
@@ -27,15 +27,15 @@ const HIDING: [&str; 15] = [
 ];
 
 #[derive(Default)]
-struct Rules {
+struct MakeRules {
     /// What a target needs and does; how often it is written.
     targets: BTreeMap<String, (String, usize, usize)>,
     variables: HashMap<String, String>,
     special: BTreeSet<String>,
 }
 
-fn read(text: &str) -> Rules {
-    let mut rules = Rules::default();
+fn read(text: &str) -> MakeRules {
+    let mut rules = MakeRules::default();
     let mut open: Vec<String> = Vec::new();
     for (at, line) in text.lines().enumerate() {
         let body = line.trim();
@@ -84,7 +84,7 @@ fn read(text: &str) -> Rules {
     rules
 }
 
-impl Rules {
+impl MakeRules {
     /// All words of a target, of what it needs and of the variables it uses.
     fn words(&self, target: &str) -> Vec<String> {
         let mut words = Vec::new();
@@ -119,7 +119,7 @@ fn is_for_tests(target: &str) -> bool {
         || target == "ci"
 }
 
-pub fn changed(change: &Changed) -> Vec<Found> {
+pub fn changed(change: &ChangedFile) -> Vec<Weakening> {
     let Version::Text(before) = &change.before else { return Vec::new() };
     let (before, after) = (read(before), read(change.after.text().unwrap_or_default()));
     let mut found = Vec::new();
@@ -154,10 +154,10 @@ pub fn changed(change: &Changed) -> Vec<Found> {
             }
             _ => continue,
         };
-        found.push(Found::new(&change.path, place, says));
+        found.push(Weakening::new(&change.path, place, says));
     }
     for line in after.special.difference(&before.special) {
-        found.push(Found::new(
+        found.push(Weakening::new(
             &change.path,
             None,
             format!("This concerns all targets and is new: `{}`.", shown(line)),

@@ -1,6 +1,6 @@
 //! C: functions named for tests, `assert` and the macros of the usual frameworks.
 
-use super::{Assertion, At, Language, Mark, Strength, Test, tells};
+use super::{Assertion, Language, Mark, NodeRef, Strength, Test, tells};
 
 pub const C: Language = Language {
     name: "C",
@@ -51,7 +51,7 @@ pub const C: Language = Language {
     holds_tests: super::never,
 };
 
-fn name_of(at: At<'_>) -> Option<&str> {
+fn name_of(at: NodeRef<'_>) -> Option<&str> {
     let mut inner = at.field("declarator")?;
     while let Some(next) = inner.field("declarator") {
         inner = next;
@@ -59,7 +59,7 @@ fn name_of(at: At<'_>) -> Option<&str> {
     Some(inner.text())
 }
 
-fn test(at: At<'_>) -> Option<Test> {
+fn test(at: NodeRef<'_>) -> Option<Test> {
     if at.kind() != "function_definition" {
         return None;
     }
@@ -77,7 +77,7 @@ fn test(at: At<'_>) -> Option<Test> {
     })
 }
 
-fn off(at: At<'_>) -> Option<Mark> {
+fn off(at: NodeRef<'_>) -> Option<Mark> {
     let defines = at.kind() == "preproc_def" && at.field_text("name") == "NDEBUG";
     let skips = at.kind() == "call_expression"
         && matches!(
@@ -87,7 +87,7 @@ fn off(at: At<'_>) -> Option<Mark> {
     (defines || skips).then(|| at.mark(false))
 }
 
-fn assertion(at: At<'_>) -> Option<Assertion<'_>> {
+fn assertion(at: NodeRef<'_>) -> Option<Assertion<'_>> {
     if at.kind() != "call_expression" {
         return None;
     }

@@ -1,6 +1,6 @@
 //! Go: functions named `Test…` in `_test.go`, `t.Error` under a condition, and testify.
 
-use super::{Assertion, At, Language, Mark, Strength, Test, last, tells, unquoted};
+use super::{Assertion, Language, Mark, NodeRef, Strength, Test, last, tells, unquoted};
 
 pub const GO: Language = Language {
     name: "Go",
@@ -79,13 +79,13 @@ pub const GO: Language = Language {
     imports: |at| {
         let path =
             if at.kind() == "import_spec" { unquoted(at.field_text("path")) } else { return Vec::new() };
-        let name = at.field("name").map_or_else(|| path.rsplit('/').next().unwrap_or(path), At::text);
+        let name = at.field("name").map_or_else(|| path.rsplit('/').next().unwrap_or(path), NodeRef::text);
         vec![(name.to_owned(), path.to_owned())]
     },
     holds_tests: super::never,
 };
 
-fn is_tests(at: At<'_>) -> bool {
+fn is_tests(at: NodeRef<'_>) -> bool {
     // `TestX`, not `Testify`.
     at.field_text("name")
         .strip_prefix("Test")
@@ -93,7 +93,7 @@ fn is_tests(at: At<'_>) -> bool {
         .is_some_and(|rest| !rest.starts_with(char::is_lowercase))
 }
 
-fn test(at: At<'_>) -> Option<Test> {
+fn test(at: NodeRef<'_>) -> Option<Test> {
     if at.kind() != "function_declaration"
         || !at.in_test_file
         || !is_tests(at)
@@ -106,7 +106,7 @@ fn test(at: At<'_>) -> Option<Test> {
         .then(|| Test { name: at.field_text("name").to_owned(), off: Vec::new() })
 }
 
-fn off(at: At<'_>) -> Option<Mark> {
+fn off(at: NodeRef<'_>) -> Option<Mark> {
     match at.kind() {
         "comment" if at.text().starts_with("//go:build") || at.text().starts_with("// +build") => {
             Some(at.mark(!at.text().contains("ignore")))
@@ -139,7 +139,7 @@ fn off(at: At<'_>) -> Option<Mark> {
     }
 }
 
-fn assertion(at: At<'_>) -> Option<Assertion<'_>> {
+fn assertion(at: NodeRef<'_>) -> Option<Assertion<'_>> {
     if at.kind() != "call_expression" || !at.in_test_file {
         return None;
     }

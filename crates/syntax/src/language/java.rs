@@ -1,6 +1,6 @@
 //! Java: methods with `@Test`, what asserts in `JUnit`, and chains of `assertThat`.
 
-use super::{Assertion, At, Language, Mark, Strength, Test, last, tells};
+use super::{Assertion, Language, Mark, NodeRef, Strength, Test, last, tells};
 
 pub const JAVA: Language = Language {
     name: "Java",
@@ -100,13 +100,13 @@ pub const JAVA: Language = Language {
     holds_tests: super::never,
 };
 
-fn annotations(at: At<'_>) -> Vec<At<'_>> {
+fn annotations(at: NodeRef<'_>) -> Vec<NodeRef<'_>> {
     let modifiers = at.named().into_iter().find(|n| n.kind() == "modifiers");
     let of = modifiers.map(|m| at.to(m).named()).unwrap_or_default();
     of.into_iter().filter(|n| n.kind().contains("annotation")).map(|n| at.to(n)).collect()
 }
 
-fn switch(annotation: At<'_>) -> Option<Mark> {
+fn switch(annotation: NodeRef<'_>) -> Option<Mark> {
     match last(annotation.field_text("name")) {
         "Disabled" | "Ignore" => Some(annotation.mark(false)),
         name if name.starts_with("DisabledIf")
@@ -123,12 +123,12 @@ fn switch(annotation: At<'_>) -> Option<Mark> {
     }
 }
 
-fn test(at: At<'_>) -> Option<Test> {
+fn test(at: NodeRef<'_>) -> Option<Test> {
     if at.kind() != "method_declaration" {
         return None;
     }
     let annotations = annotations(at);
-    let is_test = |a: &At<'_>| {
+    let is_test = |a: &NodeRef<'_>| {
         matches!(last(a.field_text("name")), "Test" | "ParameterizedTest" | "RepeatedTest" | "Property")
     };
     annotations.iter().any(is_test).then(|| Test {
@@ -137,7 +137,7 @@ fn test(at: At<'_>) -> Option<Test> {
     })
 }
 
-fn off(at: At<'_>) -> Option<Mark> {
+fn off(at: NodeRef<'_>) -> Option<Mark> {
     match at.kind() {
         "marker_annotation" | "annotation" => {
             let of = at.parent()?.parent()?;
@@ -151,7 +151,7 @@ fn off(at: At<'_>) -> Option<Mark> {
     }
 }
 
-fn assertion(at: At<'_>) -> Option<Assertion<'_>> {
+fn assertion(at: NodeRef<'_>) -> Option<Assertion<'_>> {
     if at.kind() != "method_invocation" {
         return None;
     }
@@ -165,7 +165,7 @@ fn assertion(at: At<'_>) -> Option<Assertion<'_>> {
     let mut root = at;
     let mut arguments = at.field("arguments")?.named();
     while let Some(object) = root.field("object").filter(|o| o.kind() == "method_invocation") {
-        arguments.splice(0..0, object.field("arguments").map(At::named).unwrap_or_default());
+        arguments.splice(0..0, object.field("arguments").map(NodeRef::named).unwrap_or_default());
         root = object;
     }
     let first = root.field_text("name");

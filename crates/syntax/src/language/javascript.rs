@@ -1,6 +1,6 @@
 //! JavaScript and TypeScript: `it` and `test`, `expect` chains, `assert`. One table; the grammars differ.
 
-use super::{Assertion, At, Language, Mark, Strength, Test, tells, unquoted};
+use super::{Assertion, Language, Mark, NodeRef, Strength, Test, tells, unquoted};
 
 pub const JAVASCRIPT: Language = Language {
     name: "JavaScript",
@@ -111,7 +111,7 @@ pub const TSX: Language = Language {
 };
 
 /// `it`, `it.skip`, `test.each([…])`: the names of a call, the first first.
-fn names(at: At<'_>) -> Vec<&str> {
+fn names(at: NodeRef<'_>) -> Vec<&str> {
     let mut names = Vec::new();
     let mut function = at.field("function");
     while let Some(at) = function {
@@ -133,7 +133,7 @@ fn names(at: At<'_>) -> Vec<&str> {
 }
 
 /// The text and the function a test is made of.
-fn is_suite_call(at: At<'_>, begins: &[&str]) -> bool {
+fn is_suite_call(at: NodeRef<'_>, begins: &[&str]) -> bool {
     at.kind() == "call_expression"
         && at.in_test_file
         && names(at).first().is_some_and(|first| begins.contains(first))
@@ -145,7 +145,7 @@ const TESTS: [&str; 8] = ["it", "test", "specify", "fit", "xit", "xtest", "ftest
 const GROUPS: [&str; 8] =
     ["describe", "context", "suite", "xdescribe", "fdescribe", "xcontext", "xsuite", "fcontext"];
 
-fn switch(at: At<'_>) -> Option<Mark> {
+fn switch(at: NodeRef<'_>) -> Option<Mark> {
     let names = names(at);
     let first = names.first()?;
     let what = names[1..]
@@ -165,7 +165,7 @@ fn switch(at: At<'_>) -> Option<Mark> {
     ["skip:", "todo:", "only:"].iter().any(|word| text.contains(word)).then(|| at.to(options).mark(false))
 }
 
-fn test(at: At<'_>) -> Option<Test> {
+fn test(at: NodeRef<'_>) -> Option<Test> {
     if !is_suite_call(at, &TESTS) {
         return None;
     }
@@ -180,7 +180,7 @@ fn test(at: At<'_>) -> Option<Test> {
         .then(|| Test { name, off: switch(at).into_iter().collect() })
 }
 
-fn off(at: At<'_>) -> Option<Mark> {
+fn off(at: NodeRef<'_>) -> Option<Mark> {
     match at.kind() {
         "call_expression" if is_suite_call(at, &GROUPS) => switch(at),
         "call_expression" if at.field_text("function") == "expect.extend" => {
@@ -209,7 +209,7 @@ fn off(at: At<'_>) -> Option<Mark> {
     })
 }
 
-fn assertion(at: At<'_>) -> Option<Assertion<'_>> {
+fn assertion(at: NodeRef<'_>) -> Option<Assertion<'_>> {
     let is_bare =
         at.kind() == "member_expression" && at.parent().is_some_and(|p| p.kind() == "expression_statement");
     if at.kind() != "call_expression" && !is_bare {
@@ -272,7 +272,7 @@ fn assertion(at: At<'_>) -> Option<Assertion<'_>> {
     Some(Assertion { operands, messages, strength, empty })
 }
 
-fn exits(at: At<'_>) -> bool {
+fn exits(at: NodeRef<'_>) -> bool {
     match at.kind() {
         "call_expression" => {
             let text: String = at.text().chars().filter(|c| !c.is_whitespace()).collect();
@@ -286,7 +286,7 @@ fn exits(at: At<'_>) -> bool {
     }
 }
 
-fn swallows(at: At<'_>) -> bool {
+fn swallows(at: NodeRef<'_>) -> bool {
     match at.kind() {
         "catch_clause" => {
             let body = at.field_text("body");
@@ -303,7 +303,7 @@ fn swallows(at: At<'_>) -> bool {
     }
 }
 
-fn mocks(at: At<'_>) -> Option<String> {
+fn mocks(at: NodeRef<'_>) -> Option<String> {
     match at.kind() {
         "call_expression" => {
             let arguments = at.field("arguments")?.named();
@@ -322,7 +322,7 @@ fn mocks(at: At<'_>) -> Option<String> {
     }
 }
 
-fn calls(at: At<'_>) -> Option<String> {
+fn calls(at: NodeRef<'_>) -> Option<String> {
     if at.kind() != "call_expression" {
         return None;
     }
@@ -334,7 +334,7 @@ fn calls(at: At<'_>) -> Option<String> {
     }
 }
 
-fn defines(at: At<'_>) -> Option<String> {
+fn defines(at: NodeRef<'_>) -> Option<String> {
     match at.kind() {
         "function_declaration" | "class_declaration" | "method_definition" => {
             Some(at.field_text("name").to_owned())
@@ -353,7 +353,7 @@ fn defines(at: At<'_>) -> Option<String> {
     }
 }
 
-fn imports(at: At<'_>) -> Vec<(String, String)> {
+fn imports(at: NodeRef<'_>) -> Vec<(String, String)> {
     let (names, source) = match at.kind() {
         "import_statement" => {
             let Some(source) = at.field("source") else { return Vec::new() };

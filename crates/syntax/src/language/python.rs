@@ -2,7 +2,7 @@
 
 use tree_sitter::Node;
 
-use super::{Assertion, At, Language, Mark, Strength, Test, last, tells, unquoted};
+use super::{Assertion, Language, Mark, NodeRef, Strength, Test, last, tells, unquoted};
 
 pub const PYTHON: Language = Language {
     name: "Python",
@@ -83,18 +83,18 @@ fn is_name(text: &str) -> bool {
     !text.is_empty() && text.chars().all(|c| c.is_alphanumeric() || c == '_')
 }
 
-fn is_test_class(at: At<'_>) -> bool {
+fn is_test_class(at: NodeRef<'_>) -> bool {
     at.kind() == "class_definition"
         && (at.field_text("superclasses").contains("TestCase")
             || at.in_test_file && at.field_text("name").starts_with("Test"))
 }
 
-fn decorators(at: At<'_>) -> Vec<At<'_>> {
+fn decorators(at: NodeRef<'_>) -> Vec<NodeRef<'_>> {
     let Some(around) = at.parent().filter(|p| p.kind() == "decorated_definition") else { return Vec::new() };
     around.named().into_iter().filter(|n| n.kind() == "decorator").map(|n| at.to(n)).collect()
 }
 
-fn test(at: At<'_>) -> Option<Test> {
+fn test(at: NodeRef<'_>) -> Option<Test> {
     if at.kind() != "function_definition" || !at.field_text("name").starts_with("test") {
         return None;
     }
@@ -108,7 +108,7 @@ fn test(at: At<'_>) -> Option<Test> {
         let text = "async, and awaits nothing: many runners never run it".to_owned();
         off.push(Mark { text, line: at.line(), conditional: true });
     }
-    let yields = at.field("body").map(At::text).unwrap_or_default().lines();
+    let yields = at.field("body").map(NodeRef::text).unwrap_or_default().lines();
     if yields.map(str::trim_start).any(|l| l == "yield" || l.starts_with("yield ")) {
         let text = "yields, so that no runner runs it".to_owned();
         off.push(Mark { text, line: at.line(), conditional: false });
@@ -119,7 +119,7 @@ fn test(at: At<'_>) -> Option<Test> {
         .then(|| Test { name: class.map_or_else(|| name.to_owned(), |class| format!("{class}.{name}")), off })
 }
 
-fn switch(decorator: At<'_>) -> Option<Mark> {
+fn switch(decorator: NodeRef<'_>) -> Option<Mark> {
     let text = decorator.text().trim_start_matches('@');
     let name = last(text.split('(').next().unwrap_or(text));
     match name {
@@ -129,7 +129,7 @@ fn switch(decorator: At<'_>) -> Option<Mark> {
     }
 }
 
-fn off(at: At<'_>) -> Option<Mark> {
+fn off(at: NodeRef<'_>) -> Option<Mark> {
     match at.kind() {
         "call" => {
             let function = at.field_text("function");
@@ -163,7 +163,7 @@ fn off(at: At<'_>) -> Option<Mark> {
     }
 }
 
-fn assertion(at: At<'_>) -> Option<Assertion<'_>> {
+fn assertion(at: NodeRef<'_>) -> Option<Assertion<'_>> {
     match at.kind() {
         "assert_statement" => {
             let mut children = at.named();
@@ -206,7 +206,7 @@ fn assertion(at: At<'_>) -> Option<Assertion<'_>> {
     }
 }
 
-fn exits(at: At<'_>) -> bool {
+fn exits(at: NodeRef<'_>) -> bool {
     match at.kind() {
         "call" => {
             let arguments = at.field_text("arguments");
@@ -223,7 +223,7 @@ fn exits(at: At<'_>) -> bool {
     }
 }
 
-fn swallows(at: At<'_>) -> bool {
+fn swallows(at: NodeRef<'_>) -> bool {
     match at.kind() {
         "except_clause" => {
             let text = at.text();
@@ -241,7 +241,7 @@ fn swallows(at: At<'_>) -> bool {
     }
 }
 
-fn mocks(at: At<'_>) -> Option<String> {
+fn mocks(at: NodeRef<'_>) -> Option<String> {
     match at.kind() {
         "call" => {
             let function = at.field_text("function");
@@ -269,7 +269,7 @@ fn mocks(at: At<'_>) -> Option<String> {
     }
 }
 
-fn defines(at: At<'_>) -> Option<String> {
+fn defines(at: NodeRef<'_>) -> Option<String> {
     match at.kind() {
         "function_definition" | "class_definition" => Some(at.field_text("name").to_owned()),
         "assignment" => at.field("left").filter(|l| l.kind() == "identifier").map(|l| l.text().to_owned()),
@@ -277,7 +277,7 @@ fn defines(at: At<'_>) -> Option<String> {
     }
 }
 
-fn imports(at: At<'_>) -> Vec<(String, String)> {
+fn imports(at: NodeRef<'_>) -> Vec<(String, String)> {
     if at.kind() != "import_from_statement" {
         return Vec::new();
     }

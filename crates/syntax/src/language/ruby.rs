@@ -1,6 +1,6 @@
 //! Ruby: the methods of minitest and the examples of `RSpec`.
 
-use super::{Assertion, At, Language, Mark, Strength, Test, tells, unquoted};
+use super::{Assertion, Language, Mark, NodeRef, Strength, Test, tells, unquoted};
 
 pub const RUBY: Language = Language {
     name: "Ruby",
@@ -76,7 +76,7 @@ pub const RUBY: Language = Language {
     holds_tests: super::never,
 };
 
-fn test(at: At<'_>) -> Option<Test> {
+fn test(at: NodeRef<'_>) -> Option<Test> {
     match at.kind() {
         "method" => {
             let name = at.field_text("name");
@@ -88,7 +88,7 @@ fn test(at: At<'_>) -> Option<Test> {
             if !matches!(method, "it" | "specify" | "example" | "test" | "xit" | "fit" | "xspecify") {
                 return None;
             }
-            let arguments = at.field("arguments").map(At::named).unwrap_or_default();
+            let arguments = at.field("arguments").map(NodeRef::named).unwrap_or_default();
             let name = arguments.first().map(|n| unquoted(at.of(*n)).to_owned()).unwrap_or_default();
             let mark = || Mark { text: method.to_owned(), line: at.line(), conditional: false };
             let mut off: Vec<Mark> = method.starts_with(['x', 'f']).then(mark).into_iter().collect();
@@ -104,7 +104,7 @@ fn test(at: At<'_>) -> Option<Test> {
     }
 }
 
-fn off(at: At<'_>) -> Option<Mark> {
+fn off(at: NodeRef<'_>) -> Option<Mark> {
     let method = match at.kind() {
         "call" if at.field("receiver").is_none() => at.field_text("method"),
         "identifier" => at.text(),
@@ -122,18 +122,19 @@ fn off(at: At<'_>) -> Option<Mark> {
     })
 }
 
-fn assertion(at: At<'_>) -> Option<Assertion<'_>> {
+fn assertion(at: NodeRef<'_>) -> Option<Assertion<'_>> {
     if at.kind() != "call" || !at.in_test_file {
         return None;
     }
     let method = at.field_text("method");
-    let arguments = at.field("arguments").map(At::named).unwrap_or_default();
+    let arguments = at.field("arguments").map(NodeRef::named).unwrap_or_default();
     if matches!(method, "to" | "not_to" | "to_not") {
         let receiver = at.field("receiver").filter(|r| r.field_text("method") == "expect")?;
-        let mut operands: Vec<Vec<_>> = receiver.field("arguments").map(At::operands).unwrap_or_default();
+        let mut operands: Vec<Vec<_>> =
+            receiver.field("arguments").map(NodeRef::operands).unwrap_or_default();
         let matcher = arguments.first().map(|n| at.to(*n))?;
         let name = if matcher.kind() == "call" { matcher.field_text("method") } else { matcher.text() };
-        operands.extend(matcher.field("arguments").map(At::operands).unwrap_or_default());
+        operands.extend(matcher.field("arguments").map(NodeRef::operands).unwrap_or_default());
         let strength = RUBY.strength(name).unwrap_or(Strength::Plain);
         return Some(Assertion { operands, messages: Vec::new(), strength, empty: false });
     }

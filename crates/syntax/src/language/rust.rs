@@ -2,7 +2,7 @@
 
 use tree_sitter::Node;
 
-use super::{Assertion, At, Language, Mark, Strength, Test, last, nothing};
+use super::{Assertion, Language, Mark, NodeRef, Strength, Test, last, nothing};
 
 pub const RUST: Language = Language {
     name: "Rust",
@@ -65,7 +65,7 @@ pub const RUST: Language = Language {
 };
 
 /// The attributes that stand before an item.
-fn attributes(at: At<'_>) -> Vec<At<'_>> {
+fn attributes(at: NodeRef<'_>) -> Vec<NodeRef<'_>> {
     let mut found = Vec::new();
     let mut before = at.node.prev_sibling();
     while let Some(node) =
@@ -80,7 +80,7 @@ fn attributes(at: At<'_>) -> Vec<At<'_>> {
 }
 
 /// `cfg(test)` of `#[cfg(test)]`, without blanks.
-fn squeezed(attribute: At<'_>) -> String {
+fn squeezed(attribute: NodeRef<'_>) -> String {
     let text: String = attribute.text().chars().filter(|c| !c.is_whitespace()).collect();
     text.trim_start_matches("#!")
         .trim_start_matches('#')
@@ -93,12 +93,12 @@ fn name_of(attribute: &str) -> &str {
     last(attribute.split(['(', '=']).next().unwrap_or(attribute))
 }
 
-fn test(at: At<'_>) -> Option<Test> {
+fn test(at: NodeRef<'_>) -> Option<Test> {
     if at.kind() != "function_item" {
         return None;
     }
     let attributes = attributes(at);
-    let is_test = |a: &At<'_>| {
+    let is_test = |a: &NodeRef<'_>| {
         matches!(
             name_of(&squeezed(*a)),
             "test" | "rstest" | "test_case" | "wasm_bindgen_test" | "quickcheck" | "case"
@@ -111,7 +111,7 @@ fn test(at: At<'_>) -> Option<Test> {
 }
 
 /// What an attribute says about whether a test counts.
-fn switch(attribute: At<'_>) -> Option<Mark> {
+fn switch(attribute: NodeRef<'_>) -> Option<Mark> {
     let text = squeezed(attribute);
     match name_of(&text) {
         "ignore" | "should_panic" => Some(attribute.mark(false)),
@@ -124,7 +124,7 @@ fn switch(attribute: At<'_>) -> Option<Mark> {
 }
 
 /// Attributes of modules and of whole files; those of tests are theirs.
-fn off(at: At<'_>) -> Option<Mark> {
+fn off(at: NodeRef<'_>) -> Option<Mark> {
     match at.kind() {
         "inner_attribute_item" if name_of(&squeezed(at)) == "cfg" => switch(at),
         "attribute_item" => {
@@ -144,7 +144,7 @@ fn off(at: At<'_>) -> Option<Mark> {
     }
 }
 
-fn assertion(at: At<'_>) -> Option<Assertion<'_>> {
+fn assertion(at: NodeRef<'_>) -> Option<Assertion<'_>> {
     if at.kind() != "macro_invocation" {
         return None;
     }
@@ -181,13 +181,13 @@ fn assertion(at: At<'_>) -> Option<Assertion<'_>> {
     Some(Assertion { operands: parts, messages, strength, empty })
 }
 
-fn exits(at: At<'_>) -> bool {
+fn exits(at: NodeRef<'_>) -> bool {
     let text: String = at.text().chars().filter(|c| !c.is_whitespace()).collect();
     at.kind() == "call_expression" && text.ends_with("process::exit(0)")
         || at.kind() == "call_expression" && text == "exit(0)"
 }
 
-fn calls(at: At<'_>) -> Option<String> {
+fn calls(at: NodeRef<'_>) -> Option<String> {
     match at.kind() {
         "call_expression" => {
             let function = at.field("function")?;
@@ -203,7 +203,7 @@ fn calls(at: At<'_>) -> Option<String> {
     }
 }
 
-fn defines(at: At<'_>) -> Option<String> {
+fn defines(at: NodeRef<'_>) -> Option<String> {
     match at.kind() {
         "function_item" | "macro_definition" => Some(at.field_text("name").to_owned()),
         "mod_item" if at.field("body").is_none() => Some(format!("mod {}", at.field_text("name"))),
@@ -211,7 +211,7 @@ fn defines(at: At<'_>) -> Option<String> {
     }
 }
 
-fn holds_tests(at: At<'_>) -> bool {
+fn holds_tests(at: NodeRef<'_>) -> bool {
     at.kind() == "mod_item"
         && attributes(at).iter().any(|a| {
             let text = squeezed(*a);
@@ -220,7 +220,7 @@ fn holds_tests(at: At<'_>) -> bool {
 }
 
 /// Code that is another one when it is tested: `cfg!(test)`, `#[cfg(not(test))]`.
-fn is_told_of_tests(at: At<'_>) -> bool {
+fn is_told_of_tests(at: NodeRef<'_>) -> bool {
     match at.kind() {
         "macro_invocation" => at.field_text("macro") == "cfg" && at.text().contains("test"),
         "attribute_item" => squeezed(at).contains("not(test)"),

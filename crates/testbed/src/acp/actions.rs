@@ -14,7 +14,7 @@ use agent_client_protocol::v1::schema::{
 };
 use serde_json::json;
 
-use super::{Deed, Life, ToClient, said};
+use super::{AcpAction, Life, ToClient, said};
 
 pub(super) struct Prompted {
     life: Arc<Life>,
@@ -47,7 +47,7 @@ impl Prompted {
     pub async fn answer(&self) -> Result<PromptResponse, Error> {
         let (mut does, mut has_held) = (true, false);
         for action in self.life.script.actions.clone() {
-            if let Deed::When(text) = &action {
+            if let AcpAction::When(text) = &action {
                 does = !has_held && self.prompt.contains(text.as_str());
                 has_held |= does;
             }
@@ -77,96 +77,96 @@ impl Prompted {
     }
 
     /// Some reason if the turn ends here.
-    async fn act(&self, action: Deed) -> Result<Option<StopReason>, Error> {
+    async fn act(&self, action: AcpAction) -> Result<Option<StopReason>, Error> {
         match action {
-            Deed::Say(text) => self.update(said(text))?,
-            Deed::Message(id, text) => {
+            AcpAction::Say(text) => self.update(said(text))?,
+            AcpAction::Message(id, text) => {
                 let chunk = ContentChunk::new(ContentBlock::Text(TextContent::new(text)));
                 self.update(SessionUpdate::AgentMessageChunk(chunk.message_id(MessageId::new(id))))?;
             }
-            Deed::Think(text) => {
+            AcpAction::Think(text) => {
                 let chunk = ContentChunk::new(ContentBlock::Text(TextContent::new(text)));
                 self.update(SessionUpdate::AgentThoughtChunk(chunk))?;
             }
-            Deed::Echo => self.update(said(self.prompt.clone()))?,
-            Deed::Circumstances => self.circumstances()?,
-            Deed::Tool(kind, title) => self.tool(kind, &title)?,
-            Deed::Announce(kind, title) => {
+            AcpAction::Echo => self.update(said(self.prompt.clone()))?,
+            AcpAction::Circumstances => self.circumstances()?,
+            AcpAction::Tool(kind, title) => self.tool(kind, &title)?,
+            AcpAction::Announce(kind, title) => {
                 let id = format!("call-{}", self.life.next());
                 self.update(SessionUpdate::ToolCall(ToolCall::new(id, title).kind(kind)))?;
             }
-            Deed::Ask(kind, title) => {
+            AcpAction::Ask(kind, title) => {
                 let told = self.ask(kind, title, true).await?;
                 self.update(said(told))?;
             }
-            Deed::AskOnlyAllow(kind, title) => {
+            AcpAction::AskOnlyAllow(kind, title) => {
                 let told = self.ask(kind, title, false).await?;
                 self.update(said(told))?;
             }
-            Deed::AskLate(kind, title) => {
+            AcpAction::AskLate(kind, title) => {
                 let _ = self.life.cancelled.subscribe().wait_for(|cancelled| *cancelled).await;
                 let told = self.ask(kind, title, true).await?;
                 let _ = std::fs::write(self.path("told"), told);
             }
-            Deed::Read(path) => self.read(&path).await?,
-            Deed::Write(path, text) => {
+            AcpAction::Read(path) => self.read(&path).await?,
+            AcpAction::Write(path, text) => {
                 let asked = WriteTextFileRequest::new(self.session.clone(), self.path(&path), text);
                 let wrote = self.cx.send_request(asked).block_task().await;
                 self.update(said(
                     wrote.map_or_else(|e| format!("[not written: {}]", e.message), |_| "[written]".into()),
                 ))?;
             }
-            Deed::OwnWrite(path, text) => {
+            AcpAction::OwnWrite(path, text) => {
                 let wrote = std::fs::write(self.path(&path), text);
                 self.update(said(
                     wrote.map_or_else(|e| format!("[not written: {e}]"), |()| "[written]".into()),
                 ))?;
             }
-            Deed::Run(command) => self.run(&command).await?,
-            Deed::Leave(command) => {
+            AcpAction::Run(command) => self.run(&command).await?,
+            AcpAction::Leave(command) => {
                 if let Err(error) = self.start(&command).await {
                     self.update(said(format!("[not run: {}]", error.message)))?;
                 }
             }
-            Deed::Hang => {
+            AcpAction::Hang => {
                 let _ = self.life.cancelled.subscribe().wait_for(|cancelled| *cancelled).await;
                 return Ok(Some(StopReason::Cancelled));
             }
-            Deed::When(_) => {}
-            Deed::HangHard => std::future::pending().await,
-            Deed::Crash(code) => {
+            AcpAction::When(_) => {}
+            AcpAction::HangHard => std::future::pending().await,
+            AcpAction::Crash(code) => {
                 // An answer, whichever, says that all that was said before has arrived.
                 let asked = TerminalOutputRequest::new(self.session.clone(), "none");
                 let _ = self.cx.send_request(asked).block_task().await;
                 let _ = self.life.exit.send(Some(code));
                 std::future::pending::<()>().await;
             }
-            Deed::Noise(text) => self.raw(format!("{text}\n").into_bytes()).await,
-            Deed::LongLine(size) => {
+            AcpAction::Noise(text) => self.raw(format!("{text}\n").into_bytes()).await,
+            AcpAction::LongLine(size) => {
                 let text = "x".repeat(size);
                 let params = json!({ "sessionId": self.session, "update": said(text) });
                 let line = json!({ "jsonrpc": "2.0", "method": "session/update", "params": params });
                 self.raw(format!("{line}\n").into_bytes()).await;
             }
-            Deed::Huge(size) => {
+            AcpAction::Huge(size) => {
                 let piece = "y".repeat(64 * 1024);
                 for _ in 0..=size / piece.len() {
                     self.update(said(piece.clone()))?;
                     tokio::task::yield_now().await;
                 }
             }
-            Deed::Cost(usd) => {
+            AcpAction::Cost(usd) => {
                 self.update(SessionUpdate::UsageUpdate(
                     UsageUpdate::new(1, 1000).cost(Cost::new(usd, "USD")),
                 ))?;
             }
-            Deed::UnknownUpdate => {
+            AcpAction::UnknownUpdate => {
                 let update = json!({ "sessionUpdate": "from_the_future", "what": [1] });
                 let params = json!({ "sessionId": self.session, "update": update });
                 let line = json!({ "jsonrpc": "2.0", "method": "session/update", "params": params });
                 self.raw(format!("{line}\n").into_bytes()).await;
             }
-            Deed::Error(code, kind) => {
+            AcpAction::Error(code, kind) => {
                 let data = kind.map(|kind| json!({ "errorKind": kind }));
                 return Err(Error::new(code, "the script says so").data(data));
             }

@@ -4,7 +4,7 @@ use agent_client_protocol::v1::schema::{StopReason, ToolKind};
 
 /// What an agent is like, and what it does when it is prompted.
 #[derive(Clone, Debug, Default)]
-pub struct Script {
+pub struct AcpScript {
     pub mute: bool,
     pub exits_after_hello: bool,
     pub needs_login: bool,
@@ -16,7 +16,7 @@ pub struct Script {
     pub modes: Vec<String>,
     pub mode_option: Vec<String>,
     pub models: Vec<String>,
-    pub actions: Vec<Deed>,
+    pub actions: Vec<AcpAction>,
     pub usage: Vec<u64>,
     pub quota: Option<(u64, u64, String)>,
     pub stop: Option<StopReason>,
@@ -24,7 +24,7 @@ pub struct Script {
 
 /// One thing done in answer to a prompt.
 #[derive(Clone, Debug)]
-pub enum Deed {
+pub enum AcpAction {
     Say(String),
     Message(String, String),
     Think(String),
@@ -52,7 +52,7 @@ pub enum Deed {
     Circumstances,
 }
 
-impl Script {
+impl AcpScript {
     /// Reads the words, or says which of them is none.
     pub fn parse(words: impl IntoIterator<Item = String>) -> Result<Self, String> {
         let mut script = Self { session: "session-1".to_owned(), ..Self::default() };
@@ -98,39 +98,39 @@ impl Script {
     }
 }
 
-fn action(name: &str, value: &str) -> Option<Deed> {
+fn action(name: &str, value: &str) -> Option<AcpAction> {
     let text = || value.to_owned();
     let pair = || value.split_once(':').map(|(a, b)| (a.to_owned(), b.to_owned()));
     let tool = || value.split_once(':').and_then(|(k, title)| Some((kind(k)?, title.to_owned())));
     Some(match name {
-        "say" => Deed::Say(text()),
-        "message" => pair().map(|(id, text)| Deed::Message(id, text))?,
-        "think" => Deed::Think(text()),
-        "tool" => tool().map(|(kind, title)| Deed::Tool(kind, title))?,
-        "announce" => tool().map(|(kind, title)| Deed::Announce(kind, title))?,
-        "ask" => tool().map(|(kind, title)| Deed::Ask(kind, title))?,
-        "ask-only-allow" => tool().map(|(kind, title)| Deed::AskOnlyAllow(kind, title))?,
-        "ask-late" => tool().map(|(kind, title)| Deed::AskLate(kind, title))?,
-        "read" => Deed::Read(text()),
-        "write" => pair().map(|(path, text)| Deed::Write(path, text))?,
-        "own-write" => pair().map(|(path, text)| Deed::OwnWrite(path, text))?,
-        "run" => Deed::Run(text()),
-        "leave" => Deed::Leave(text()),
-        "hang" => Deed::Hang,
-        "hang-hard" => Deed::HangHard,
-        "crash" => Deed::Crash(value.parse().ok()?),
-        "noise" => Deed::Noise(text()),
-        "huge" => Deed::Huge(value.parse().ok()?),
-        "long-line" => Deed::LongLine(value.parse().ok()?),
-        "cost" => Deed::Cost(value.parse().ok()?),
-        "unknown-update" => Deed::UnknownUpdate,
+        "say" => AcpAction::Say(text()),
+        "message" => pair().map(|(id, text)| AcpAction::Message(id, text))?,
+        "think" => AcpAction::Think(text()),
+        "tool" => tool().map(|(kind, title)| AcpAction::Tool(kind, title))?,
+        "announce" => tool().map(|(kind, title)| AcpAction::Announce(kind, title))?,
+        "ask" => tool().map(|(kind, title)| AcpAction::Ask(kind, title))?,
+        "ask-only-allow" => tool().map(|(kind, title)| AcpAction::AskOnlyAllow(kind, title))?,
+        "ask-late" => tool().map(|(kind, title)| AcpAction::AskLate(kind, title))?,
+        "read" => AcpAction::Read(text()),
+        "write" => pair().map(|(path, text)| AcpAction::Write(path, text))?,
+        "own-write" => pair().map(|(path, text)| AcpAction::OwnWrite(path, text))?,
+        "run" => AcpAction::Run(text()),
+        "leave" => AcpAction::Leave(text()),
+        "hang" => AcpAction::Hang,
+        "hang-hard" => AcpAction::HangHard,
+        "crash" => AcpAction::Crash(value.parse().ok()?),
+        "noise" => AcpAction::Noise(text()),
+        "huge" => AcpAction::Huge(value.parse().ok()?),
+        "long-line" => AcpAction::LongLine(value.parse().ok()?),
+        "cost" => AcpAction::Cost(value.parse().ok()?),
+        "unknown-update" => AcpAction::UnknownUpdate,
         "error" => {
             let (code, kind) = value.split_once(':').map_or((value, None), |(c, k)| (c, Some(k)));
-            Deed::Error(code.parse().ok()?, kind.map(str::to_owned))
+            AcpAction::Error(code.parse().ok()?, kind.map(str::to_owned))
         }
-        "when" => Deed::When(text()),
-        "echo" => Deed::Echo,
-        "circumstances" => Deed::Circumstances,
+        "when" => AcpAction::When(text()),
+        "echo" => AcpAction::Echo,
+        "circumstances" => AcpAction::Circumstances,
         _ => return None,
     })
 }

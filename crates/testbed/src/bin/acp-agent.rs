@@ -3,11 +3,11 @@
 
 use std::process::ExitCode;
 
-use gadfly_testbed::acp::{Script, serve};
+use gadfly_testbed::acp::{AcpScript, serve};
 
 #[tokio::main]
 async fn main() -> ExitCode {
-    let script = match Script::parse(std::env::args().skip(1)) {
+    let script = match AcpScript::parse(std::env::args().skip(1)) {
         Ok(script) => script,
         Err(why) => {
             use std::io::Write as _;

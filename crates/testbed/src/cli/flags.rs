@@ -3,7 +3,7 @@
 
 use serde_json::Value;
 
-use super::{Asked, Program};
+use super::{Program, ProgramInvocation};
 
 /// What its flags and its environment make of a call.
 #[derive(Debug, Default)]
@@ -23,15 +23,15 @@ pub(super) struct Mode {
 }
 
 /// A program's flags: those that stand alone, those with a value, and its words.
-struct Known {
+struct KnownFlags {
     alone: &'static [&'static str],
     valued: &'static [&'static str],
     words: &'static [&'static str],
 }
 
-fn known(program: Program) -> Known {
+fn known(program: Program) -> KnownFlags {
     match program {
-        Program::ClaudeCode => Known {
+        Program::ClaudeCode => KnownFlags {
             alone: &[
                 "-p",
                 "--verbose",
@@ -56,12 +56,12 @@ fn known(program: Program) -> Known {
             ],
             words: &[],
         },
-        Program::Codex => Known {
+        Program::Codex => KnownFlags {
             alone: &["--json", "--skip-git-repo-check", "--ignore-rules", "--ephemeral", "-"],
             valued: &["--sandbox", "-c", "--model", "--output-schema", "resume"],
             words: &["exec"],
         },
-        Program::Gemini => Known {
+        Program::Gemini => KnownFlags {
             alone: &["--skip-trust"],
             valued: &[
                 "--output-format",
@@ -74,7 +74,7 @@ fn known(program: Program) -> Known {
             ],
             words: &[],
         },
-        Program::OpenCode => Known {
+        Program::OpenCode => KnownFlags {
             alone: &["--auto", "--pure", "--fork"],
             valued: &["--format", "--title", "--model", "--session"],
             words: &["run"],
@@ -83,9 +83,9 @@ fn known(program: Program) -> Known {
 }
 
 /// The flags of one call, by name.
-struct Given<'a>(Vec<(&'a str, &'a str)>);
+struct GivenFlags<'a>(Vec<(&'a str, &'a str)>);
 
-impl<'a> Given<'a> {
+impl<'a> GivenFlags<'a> {
     fn read(program: Program, flags: &'a [String]) -> Result<Self, String> {
         let known = known(program);
         let mut given = Vec::new();
@@ -125,8 +125,8 @@ impl<'a> Given<'a> {
 }
 
 impl Mode {
-    pub fn read(program: Program, asked: &Asked) -> Result<Self, String> {
-        let given = Given::read(program, &asked.flags)?;
+    pub fn read(program: Program, asked: &ProgramInvocation) -> Result<Self, String> {
+        let given = GivenFlags::read(program, &asked.flags)?;
         let session = |flag| given.value(flag).map(str::to_owned);
         match program {
             Program::ClaudeCode => {

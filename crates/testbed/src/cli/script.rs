@@ -4,29 +4,29 @@ use super::Program;
 
 /// How an answer ends, if not by itself.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Stop {
+pub enum ScriptStop {
     Refusal,
     Length,
 }
 
 /// What the program is like, and what it does.
 #[derive(Clone, Debug)]
-pub struct Script {
+pub struct CliScript {
     pub program: Program,
     pub session: String,
     pub forgets: bool,
     /// Input, output, and what of the input was cached.
     pub usage: [u64; 3],
-    pub stop: Option<Stop>,
+    pub stop: Option<ScriptStop>,
     pub status: Option<u16>,
     pub no_result: bool,
     pub lingers: bool,
-    pub actions: Vec<Deed>,
+    pub actions: Vec<CliAction>,
 }
 
 /// One thing it does.
 #[derive(Clone, Debug)]
-pub enum Deed {
+pub enum CliAction {
     Say(String),
     Echo,
     Circumstances,
@@ -47,7 +47,7 @@ pub enum Deed {
     When(String),
 }
 
-impl Script {
+impl CliScript {
     /// Reads the words up to `--`, or says which of them is none; the rest are the real flags.
     pub fn parse(words: impl IntoIterator<Item = String>) -> Result<(Self, Vec<String>), String> {
         let mut words = words.into_iter();
@@ -86,8 +86,8 @@ impl Script {
             }
             "stop" => {
                 self.stop = Some(match value {
-                    "refusal" => Stop::Refusal,
-                    "length" => Stop::Length,
+                    "refusal" => ScriptStop::Refusal,
+                    "length" => ScriptStop::Length,
                     _ => return None,
                 });
             }
@@ -100,30 +100,30 @@ impl Script {
     }
 }
 
-fn action(name: &str, value: &str) -> Option<Deed> {
+fn action(name: &str, value: &str) -> Option<CliAction> {
     let text = || value.to_owned();
     Some(match name {
-        "say" => Deed::Say(text()),
-        "echo" => Deed::Echo,
-        "circumstances" => Deed::Circumstances,
-        "env" => Deed::Env,
-        "form" => Deed::Form(text()),
-        "step" => Deed::Step(text()),
-        "does" => Deed::Does(text()),
+        "say" => CliAction::Say(text()),
+        "echo" => CliAction::Echo,
+        "circumstances" => CliAction::Circumstances,
+        "env" => CliAction::Env,
+        "form" => CliAction::Form(text()),
+        "step" => CliAction::Step(text()),
+        "does" => CliAction::Does(text()),
         "parts" => {
             let (count, command) = value.split_once(':')?;
-            Deed::Parts(count.parse().ok()?, command.to_owned())
+            CliAction::Parts(count.parse().ok()?, command.to_owned())
         }
-        "write" => value.split_once(':').map(|(path, text)| Deed::Write(path.into(), text.into()))?,
-        "run" => Deed::Run(text()),
-        "retry" => Deed::Retry,
-        "quota" => Deed::Quota(value.parse().ok()?),
-        "noise" => Deed::Noise(text()),
-        "huge" => Deed::Huge(value.parse().ok()?),
-        "pause" => Deed::Pause(value.parse().ok()?),
-        "hang" => Deed::Hang,
-        "crash" => Deed::Crash(value.parse().ok()?),
-        "when" => Deed::When(text()),
+        "write" => value.split_once(':').map(|(path, text)| CliAction::Write(path.into(), text.into()))?,
+        "run" => CliAction::Run(text()),
+        "retry" => CliAction::Retry,
+        "quota" => CliAction::Quota(value.parse().ok()?),
+        "noise" => CliAction::Noise(text()),
+        "huge" => CliAction::Huge(value.parse().ok()?),
+        "pause" => CliAction::Pause(value.parse().ok()?),
+        "hang" => CliAction::Hang,
+        "crash" => CliAction::Crash(value.parse().ok()?),
+        "when" => CliAction::When(text()),
         _ => return None,
     })
 }

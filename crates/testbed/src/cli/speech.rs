@@ -3,8 +3,8 @@
 use serde_json::{Value, json};
 
 use super::flags::Mode;
-use super::script::{Script, Stop};
-use super::{Ended, Program};
+use super::script::{CliScript, ScriptStop};
+use super::{Program, ProgramEnd};
 
 pub(super) struct Speech {
     program: Program,
@@ -21,13 +21,13 @@ pub(super) struct Speech {
 }
 
 /// What a program says and ends with that is to go on with a conversation it does not know.
-pub(super) fn forgotten(program: Program) -> Ended {
+pub(super) fn forgotten(program: Program) -> ProgramEnd {
     let code = if program == Program::Gemini { 42 } else { 1 };
-    Ended { code, said: "No conversation found with this id".to_owned() }
+    ProgramEnd { code, said: "No conversation found with this id".to_owned() }
 }
 
 impl Speech {
-    pub fn new(script: &Script, mode: &Mode) -> Self {
+    pub fn new(script: &CliScript, mode: &Mode) -> Self {
         Self {
             program: script.program,
             session: script.session.clone(),
@@ -318,7 +318,7 @@ impl Speech {
     }
 
     /// Its last lines, and its exit code.
-    pub fn end(&mut self, stop: Option<Stop>, status: Option<u16>) -> (Vec<Value>, i32) {
+    pub fn end(&mut self, stop: Option<ScriptStop>, status: Option<u16>) -> (Vec<Value>, i32) {
         let mut lines = self.closing_answer();
         let code = match self.program {
             Program::ClaudeCode => {
@@ -354,7 +354,7 @@ impl Speech {
             }
             Program::OpenCode => {
                 lines.extend(self.opencode_end(stop, status));
-                i32::from(status.is_some() || stop == Some(Stop::Refusal))
+                i32::from(status.is_some() || stop == Some(ScriptStop::Refusal))
             }
         };
         (lines, code)
@@ -368,11 +368,11 @@ impl Speech {
         self.flush()
     }
 
-    fn claude_result(&self, stop: Option<Stop>, status: Option<u16>) -> Value {
+    fn claude_result(&self, stop: Option<ScriptStop>, status: Option<u16>) -> Value {
         let [input, output, cached] = self.usage;
         let reason = match stop {
-            Some(Stop::Refusal) => "refusal",
-            Some(Stop::Length) => "stop_sequence",
+            Some(ScriptStop::Refusal) => "refusal",
+            Some(ScriptStop::Length) => "stop_sequence",
             None => "end_turn",
         };
         let mut result = json!({
@@ -384,7 +384,7 @@ impl Speech {
                 "cache_read_input_tokens": cached, "cache_creation_input_tokens": 0,
             },
         });
-        if stop == Some(Stop::Length) {
+        if stop == Some(ScriptStop::Length) {
             result["api_error"] = json!("max_output_tokens");
         }
         if let Some(status) = status {
@@ -396,7 +396,7 @@ impl Speech {
         result
     }
 
-    fn opencode_end(&self, stop: Option<Stop>, status: Option<u16>) -> Vec<Value> {
+    fn opencode_end(&self, stop: Option<ScriptStop>, status: Option<u16>) -> Vec<Value> {
         let error = |error: Value| json!({"type": "error", "sessionID": self.session, "error": error});
         if let Some(status) = status {
             let said = format!("scripted {status}");
@@ -408,13 +408,13 @@ impl Speech {
             "cache": {"read": cached, "write": 0},
         });
         let reason = match stop {
-            Some(Stop::Refusal) => "content-filter",
-            Some(Stop::Length) => "length",
+            Some(ScriptStop::Refusal) => "content-filter",
+            Some(ScriptStop::Length) => "length",
             None => "stop",
         };
         let finish = json!({"type": "step-finish", "reason": reason, "tokens": tokens, "cost": 0.01});
         let mut lines = vec![self.part("step_finish", &finish)];
-        if stop == Some(Stop::Refusal) {
+        if stop == Some(ScriptStop::Refusal) {
             let data = json!({"message": "The response was blocked by the provider's content filter"});
             lines.push(error(json!({"name": "ContentFilterError", "data": data})));
         }

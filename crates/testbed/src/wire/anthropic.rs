@@ -2,17 +2,17 @@
 
 use serde_json::{Value, json};
 
-use super::{Events, Shape, output_tokens, pieces};
-use crate::answer::{Refusal, Said, Stop};
-use crate::program::{Arguments, ToolCall};
+use super::{Events, ReplyShape, output_tokens, pieces};
+use crate::answer::{ErrorReply, ReplyContent, ReplyStop};
+use crate::program::{Arguments, ScriptedCall};
 
-pub(super) fn refusal(r: &Refusal) -> Value {
+pub(super) fn refusal(r: &ErrorReply) -> Value {
     json!({"type": "error", "request_id": "req_testbed", "error": {
         "type": r.anthropic, "message": r.message,
     }})
 }
 
-fn input_of(call: &ToolCall) -> Value {
+fn input_of(call: &ScriptedCall) -> Value {
     match &call.arguments {
         Arguments::Object(object) => object.clone(),
         Arguments::Text(text) => json!({"input": text}),
@@ -20,11 +20,11 @@ fn input_of(call: &ToolCall) -> Value {
     }
 }
 
-fn block_of(call: &ToolCall, input: &Value, shape: Shape<'_>) -> Value {
+fn block_of(call: &ScriptedCall, input: &Value, shape: ReplyShape<'_>) -> Value {
     json!({"type": "tool_use", "id": format!("toolu_{:016x}", shape.id), "name": call.name, "input": input})
 }
 
-pub(super) fn whole(said: &Said, shape: Shape<'_>) -> Value {
+pub(super) fn whole(said: &ReplyContent, shape: ReplyShape<'_>) -> Value {
     let (input, output) = (shape.input_tokens(), output_tokens(said));
     let mut content = Vec::new();
     if let Some(thinking) = &said.reasoning {
@@ -54,7 +54,7 @@ pub(super) fn delta(index: u32, kind: &str, text: &str) -> String {
     )
 }
 
-pub(super) fn events(said: &Said, shape: Shape<'_>) -> Events {
+pub(super) fn events(said: &ReplyContent, shape: ReplyShape<'_>) -> Events {
     let (input, output) = (shape.input_tokens(), output_tokens(said));
     let mut opening = vec![event(
         "message_start",
@@ -110,11 +110,11 @@ pub(super) fn input_delta(index: u32, json: &str) -> String {
     )
 }
 
-const fn stop_reason(said: &Said) -> &'static str {
+const fn stop_reason(said: &ReplyContent) -> &'static str {
     match said.stop {
-        Stop::End if said.call.is_some() => "tool_use",
-        Stop::End | Stop::AsIfEnded => "end_turn",
-        Stop::Length => "max_tokens",
-        Stop::Refusal => "refusal",
+        ReplyStop::End if said.call.is_some() => "tool_use",
+        ReplyStop::End | ReplyStop::AsIfEnded => "end_turn",
+        ReplyStop::Length => "max_tokens",
+        ReplyStop::Refusal => "refusal",
     }
 }

@@ -2,15 +2,15 @@
 
 use serde_json::{Value, json};
 
-use super::{Events, Shape, output_tokens, pieces};
-use crate::answer::{Refusal, Said, Stop};
-use crate::program::{Arguments, ToolCall};
+use super::{Events, ReplyShape, output_tokens, pieces};
+use crate::answer::{ErrorReply, ReplyContent, ReplyStop};
+use crate::program::{Arguments, ScriptedCall};
 
-pub(super) fn refusal(r: &Refusal) -> Value {
+pub(super) fn refusal(r: &ErrorReply) -> Value {
     json!({"error": {"message": r.message, "type": r.openai.0, "code": r.openai.1, "param": r.param}})
 }
 
-fn call_of(call: &ToolCall, shape: Shape<'_>) -> Value {
+fn call_of(call: &ScriptedCall, shape: ReplyShape<'_>) -> Value {
     let arguments = match &call.arguments {
         Arguments::Object(object) => object.to_string(),
         Arguments::Text(text) => json!({"input": text}).to_string(),
@@ -20,7 +20,7 @@ fn call_of(call: &ToolCall, shape: Shape<'_>) -> Value {
         "function": {"name": call.name, "arguments": arguments}})
 }
 
-pub(super) fn whole(said: &Said, shape: Shape<'_>) -> Value {
+pub(super) fn whole(said: &ReplyContent, shape: ReplyShape<'_>) -> Value {
     let (input, output) = (shape.input_tokens(), output_tokens(said));
     let mut message = json!({"role": "assistant", "content": said.text, "reasoning_content": said.reasoning});
     if let Some(call) = &said.call {
@@ -55,7 +55,7 @@ pub(super) fn argument(model: &str, piece: &str) -> String {
     calls(model, &json!({"index": 0, "function": {"arguments": piece}}))
 }
 
-pub(super) fn events(said: &Said, shape: Shape<'_>) -> Events {
+pub(super) fn events(said: &ReplyContent, shape: ReplyShape<'_>) -> Events {
     let (input, output) = (shape.input_tokens(), output_tokens(said));
     let model = json!(shape.model);
     let mut opening = vec![delta(shape.model, "role", "assistant")];
@@ -87,11 +87,11 @@ pub(super) fn events(said: &Said, shape: Shape<'_>) -> Events {
     (opening, middle, ending)
 }
 
-const fn finish(said: &Said) -> &'static str {
+const fn finish(said: &ReplyContent) -> &'static str {
     match said.stop {
-        Stop::End if said.call.is_some() => "tool_calls",
-        Stop::End | Stop::AsIfEnded => "stop",
-        Stop::Length => "length",
-        Stop::Refusal => "content_filter",
+        ReplyStop::End if said.call.is_some() => "tool_calls",
+        ReplyStop::End | ReplyStop::AsIfEnded => "stop",
+        ReplyStop::Length => "length",
+        ReplyStop::Refusal => "content_filter",
     }
 }

@@ -2,11 +2,11 @@
 
 use serde_json::{Value, json};
 
-use super::{Events, Shape, output_tokens, pieces};
-use crate::answer::{Refusal, Said, Stop};
-use crate::program::{Arguments, ToolCall};
+use super::{Events, ReplyShape, output_tokens, pieces};
+use crate::answer::{ErrorReply, ReplyContent, ReplyStop};
+use crate::program::{Arguments, ScriptedCall};
 
-pub(super) fn refusal(r: &Refusal) -> Value {
+pub(super) fn refusal(r: &ErrorReply) -> Value {
     let status = match r.status {
         401 => "UNAUTHENTICATED",
         404 => "NOT_FOUND",
@@ -26,7 +26,7 @@ pub(super) fn refusal(r: &Refusal) -> Value {
     json!({"error": error})
 }
 
-fn call_of(call: &ToolCall) -> Value {
+fn call_of(call: &ScriptedCall) -> Value {
     let args = match &call.arguments {
         Arguments::Object(object) => object.clone(),
         Arguments::Text(text) => json!({"input": text}),
@@ -35,7 +35,7 @@ fn call_of(call: &ToolCall) -> Value {
     json!({"functionCall": {"name": call.name, "args": args}})
 }
 
-fn reply(parts: &[Value], shape: Shape<'_>) -> Value {
+fn reply(parts: &[Value], shape: ReplyShape<'_>) -> Value {
     json!({"candidates": [{"index": 0, "content": {"role": "model", "parts": parts}}],
         "modelVersion": shape.model, "responseId": format!("{:016x}", shape.id)})
 }
@@ -44,19 +44,19 @@ fn thought(text: &str) -> Value {
     json!({"text": text, "thought": true})
 }
 
-fn finish(mut reply: Value, said: &Said, shape: Shape<'_>) -> Value {
+fn finish(mut reply: Value, said: &ReplyContent, shape: ReplyShape<'_>) -> Value {
     let (input, output) = (shape.input_tokens(), output_tokens(said));
     reply["candidates"][0]["finishReason"] = json!(match said.stop {
-        Stop::End | Stop::AsIfEnded => "STOP",
-        Stop::Length => "MAX_TOKENS",
-        Stop::Refusal => "SAFETY",
+        ReplyStop::End | ReplyStop::AsIfEnded => "STOP",
+        ReplyStop::Length => "MAX_TOKENS",
+        ReplyStop::Refusal => "SAFETY",
     });
     reply["usageMetadata"] = json!({"promptTokenCount": input, "cachedContentTokenCount": input / 2,
         "candidatesTokenCount": output, "totalTokenCount": input + output});
     reply
 }
 
-pub(super) fn whole(said: &Said, shape: Shape<'_>) -> Value {
+pub(super) fn whole(said: &ReplyContent, shape: ReplyShape<'_>) -> Value {
     let mut parts: Vec<Value> = said.reasoning.iter().map(|text| thought(text)).collect();
     parts.push(said.call.as_ref().map_or_else(|| json!({"text": said.text}), call_of));
     finish(reply(&parts, shape), said, shape)
@@ -66,11 +66,11 @@ fn event(data: &Value) -> String {
     format!("data: {data}\n\n")
 }
 
-pub(super) fn delta(text: &str, shape: Shape<'_>) -> String {
+pub(super) fn delta(text: &str, shape: ReplyShape<'_>) -> String {
     event(&reply(&[json!({"text": text})], shape))
 }
 
-pub(super) fn events(said: &Said, shape: Shape<'_>) -> Events {
+pub(super) fn events(said: &ReplyContent, shape: ReplyShape<'_>) -> Events {
     let opening = said.reasoning.iter().map(|text| event(&reply(&[thought(text)], shape))).collect();
     let mut middle: Vec<String> = pieces(&said.text).map(|piece| delta(piece, shape)).collect();
     middle.extend(said.call.as_ref().map(|call| event(&reply(&[call_of(call)], shape))));

@@ -2,12 +2,12 @@
 
 use serde_json::{Value, json};
 
-use super::{Events, Shape, output_tokens, pieces};
-use crate::answer::{Said, Stop};
-use crate::program::{Arguments, ToolCall};
+use super::{Events, ReplyShape, output_tokens, pieces};
+use crate::answer::{ReplyContent, ReplyStop};
+use crate::program::{Arguments, ScriptedCall};
 
-fn message(said: &Said, status: &str) -> Value {
-    let part = if said.stop == Stop::Refusal {
+fn message(said: &ReplyContent, status: &str) -> Value {
+    let part = if said.stop == ReplyStop::Refusal {
         json!({"type": "refusal", "refusal": said.text})
     } else {
         json!({"type": "output_text", "text": said.text, "annotations": []})
@@ -15,7 +15,7 @@ fn message(said: &Said, status: &str) -> Value {
     json!({"type": "message", "id": "msg_testbed", "role": "assistant", "status": status, "content": [part]})
 }
 
-fn call_of(call: &ToolCall, shape: Shape<'_>) -> Value {
+fn call_of(call: &ScriptedCall, shape: ReplyShape<'_>) -> Value {
     let id = format!("call_{:016x}", shape.id);
     let mut item = match &call.arguments {
         Arguments::Object(object) => {
@@ -32,7 +32,7 @@ fn call_of(call: &ToolCall, shape: Shape<'_>) -> Value {
     item
 }
 
-fn output(said: &Said, shape: Shape<'_>) -> Vec<Value> {
+fn output(said: &ReplyContent, shape: ReplyShape<'_>) -> Vec<Value> {
     let mut items = Vec::new();
     if let Some(reasoning) = &said.reasoning {
         items.push(json!({"type": "reasoning", "id": "rs_testbed", "encrypted_content": null,
@@ -45,9 +45,9 @@ fn output(said: &Said, shape: Shape<'_>) -> Vec<Value> {
     items
 }
 
-fn response(said: &Said, shape: Shape<'_>) -> Value {
+fn response(said: &ReplyContent, shape: ReplyShape<'_>) -> Value {
     let (input, output_tokens) = (shape.input_tokens(), output_tokens(said));
-    let is_cut = said.stop == Stop::Length;
+    let is_cut = said.stop == ReplyStop::Length;
     json!({
         "id": format!("resp_{:016x}", shape.id), "object": "response", "created_at": 0, "model": shape.model,
         "status": if is_cut { "incomplete" } else { "completed" },
@@ -59,7 +59,7 @@ fn response(said: &Said, shape: Shape<'_>) -> Value {
     })
 }
 
-pub(super) fn whole(said: &Said, shape: Shape<'_>) -> Value {
+pub(super) fn whole(said: &ReplyContent, shape: ReplyShape<'_>) -> Value {
     response(said, shape)
 }
 
@@ -73,7 +73,7 @@ pub(super) fn delta(text: &str) -> String {
         "content_index": 0, "delta": text}))
 }
 
-pub(super) fn events(said: &Said, shape: Shape<'_>) -> Events {
+pub(super) fn events(said: &ReplyContent, shape: ReplyShape<'_>) -> Events {
     let end = response(said, shape);
     let mut begun = end.clone();
     begun["status"] = json!("in_progress");
@@ -107,7 +107,7 @@ pub(super) fn events(said: &Said, shape: Shape<'_>) -> Events {
         }
         ending.push(item_event("done", last, item));
     }
-    let kind = if said.stop == Stop::Length { "response.incomplete" } else { "response.completed" };
+    let kind = if said.stop == ReplyStop::Length { "response.incomplete" } else { "response.completed" };
     ending.push(event(&json!({"type": kind, "response": end})));
     (opening, middle, ending)
 }

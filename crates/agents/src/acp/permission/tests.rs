@@ -4,8 +4,8 @@ use agent_client_protocol::v1::schema::{Diff, ToolCallLocation, ToolCallUpdateFi
 
 use super::*;
 
-fn folder() -> Folder {
-    Folder { root: "/work/run".into(), tmp: Some("/work/tmp".into()) }
+fn folder() -> CallFolders {
+    CallFolders { root: "/work/run".into(), tmp: Some("/work/tmp".into()) }
 }
 
 fn asked(fields: ToolCallUpdateFields) -> ToolCallUpdate {

@@ -6,8 +6,8 @@ use serde_json::json;
 
 use super::*;
 
-fn turn(max_steps: u32) -> Turn {
-    let mut turn = Turn::new(Folder { root: "/project".into(), tmp: None }, max_steps);
+fn turn(max_steps: u32) -> AcpTurn {
+    let mut turn = AcpTurn::new(CallFolders { root: "/project".into(), tmp: None }, max_steps);
     turn.begin("s".into());
     turn
 }
@@ -16,7 +16,7 @@ fn update(session: &str, update: &Value) -> SessionNotification {
     serde_json::from_value(json!({ "sessionId": session, "update": update })).unwrap()
 }
 
-fn say(turn: &mut Turn, id: Option<&str>, text: &str) {
+fn say(turn: &mut AcpTurn, id: Option<&str>, text: &str) {
     let mut chunk =
         json!({ "sessionUpdate": "agent_message_chunk", "content": { "type": "text", "text": text } });
     if let Some(id) = id {
@@ -25,7 +25,7 @@ fn say(turn: &mut Turn, id: Option<&str>, text: &str) {
     turn.hear(update("s", &chunk));
 }
 
-fn step(turn: &mut Turn, said: &Value) -> Option<String> {
+fn step(turn: &mut AcpTurn, said: &Value) -> Option<String> {
     let heard = turn.hear(update("s", said)).observations;
     let mut steps = heard.into_iter().filter_map(|observation| match observation {
         Observation::Step { line, .. } => Some(line),
@@ -34,7 +34,7 @@ fn step(turn: &mut Turn, said: &Value) -> Option<String> {
     steps.next()
 }
 
-fn tool(turn: &mut Turn, id: &str) -> Option<String> {
+fn tool(turn: &mut AcpTurn, id: &str) -> Option<String> {
     let call = json!({ "sessionUpdate": "tool_call", "toolCallId": id, "title": id, "kind": "read",
         "status": "in_progress" });
     step(turn, &call)
@@ -66,7 +66,7 @@ fn the_last_message_is_the_answer() {
 #[test]
 fn thoughts_history_and_other_sessions_are_not_the_answer() {
     let chunk = |kind: &str| json!({ "sessionUpdate": kind, "content": { "type": "text", "text": "old" } });
-    let mut turn = Turn::new(Folder { root: "/project".into(), tmp: None }, 10);
+    let mut turn = AcpTurn::new(CallFolders { root: "/project".into(), tmp: None }, 10);
     turn.hear(update("s", &chunk("agent_message_chunk")));
     assert!(tool(&mut turn, "t").is_none(), "a tool call told again is no step of this turn");
     turn.begin("s".into());
@@ -233,7 +233,7 @@ fn a_cost_of_the_session_is_that_of_the_turn_as_far_as_is_known() {
         json!({ "sessionUpdate": "usage_update", "used": 1, "size": 2,
             "cost": { "amount": amount, "currency": currency } })
     };
-    let mut turn = Turn::new(Folder { root: "/project".into(), tmp: None }, 1);
+    let mut turn = AcpTurn::new(CallFolders { root: "/project".into(), tmp: None }, 1);
     assert_eq!(turn.hear(update("s", &cost(1.0, "USD"))).observations, []);
     turn.begin("s".into());
     assert_eq!(turn.spent(), None);

@@ -3,7 +3,7 @@
 
 /// A name, and whether the line alone settles it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Found<'a> {
+pub(super) enum FoundName<'a> {
     Whole(&'a str),
     /// `int main(void)`: a call, unless a brace opens on the next line.
     IfBraceFollows(&'a str),
@@ -73,7 +73,7 @@ const NOT_FUNCTIONS: [&str; 28] = [
     "yield", "assert", "let", "print",
 ];
 
-pub(super) fn definition(line: &str) -> Option<Found<'_>> {
+pub(super) fn definition(line: &str) -> Option<FoundName<'_>> {
     let line = line.trim();
     // A line of data or of generated code may be a megabyte long; no header is.
     if line.len() > 600 || line.ends_with(';') && !line.contains('{') {
@@ -81,9 +81,9 @@ pub(super) fn definition(line: &str) -> Option<Found<'_>> {
     }
     let plain = without_modifiers(line);
     keyword(plain)
-        .map(Found::Whole)
-        .or_else(|| test_case(plain).map(Found::Whole))
-        .or_else(|| assigned(plain).map(Found::Whole))
+        .map(FoundName::Whole)
+        .or_else(|| test_case(plain).map(FoundName::Whole))
+        .or_else(|| assigned(plain).map(FoundName::Whole))
         .or_else(|| bare(plain))
 }
 
@@ -170,7 +170,7 @@ fn assigned(line: &str) -> Option<&str> {
 }
 
 /// `int main(void) {`, `render() {`, `name() {`
-fn bare(line: &str) -> Option<Found<'_>> {
+fn bare(line: &str) -> Option<FoundName<'_>> {
     let (before, after) = line.split_once('(')?;
     let first = word(before);
     let name = before.rsplit(|c: char| c.is_whitespace() || c == '*' || c == '&').next()?;
@@ -190,9 +190,9 @@ fn bare(line: &str) -> Option<Found<'_>> {
         return None;
     }
     if line.ends_with('{') {
-        Some(Found::Whole(name))
+        Some(FoundName::Whole(name))
     } else if line.ends_with(')') {
-        Some(Found::IfBraceFollows(name))
+        Some(FoundName::IfBraceFollows(name))
     } else {
         None
     }

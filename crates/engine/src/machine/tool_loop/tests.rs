@@ -20,17 +20,17 @@ use crate::judging::{PARTS, Seat};
 use crate::machine::{AgentAnswer, Cx, Engine, WorkerCall};
 use crate::plan::NodePlan;
 use crate::protocol::audit::report::Criterion;
-use crate::protocol::audit::{Settings, VERIFY_TIMEOUT_MS, economy::Economy};
+use crate::protocol::audit::{AuditSettings, VERIFY_TIMEOUT_MS, economy::Economy};
 use crate::protocol::harness::{Plays, TASK, Table, card};
 use crate::protocol::{Protocol, Protocols, RuleBook};
 use crate::tool::{ToolAction, ToolEnd, ToolUse};
 use crate::tree::{RunEnd, WorkspacePlan};
 use crate::turn::{Part, Turn};
 
-type Game = Table<Settings>;
+type Game = Table<AuditSettings>;
 
-fn settings() -> Settings {
-    Settings {
+fn settings() -> AuditSettings {
+    AuditSettings {
         task_id: "T1".into(),
         task: Digest::of(TASK.as_bytes()),
         criteria: vec![Criterion { id: "SC-1".into(), claim: "a exists".into() }],

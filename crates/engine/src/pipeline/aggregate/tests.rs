@@ -2,9 +2,9 @@
 
 use super::*;
 
-fn row(agent: &str, points: u32, score: Option<u32>) -> Row {
+fn row(agent: &str, points: u32, score: Option<u32>) -> ScoreRow {
     let because = score.is_none().then(|| "not judged yet".to_owned());
-    Row { agent: agent.into(), points, score, because, optional: false }
+    ScoreRow { agent: agent.into(), points, score, because, optional: false }
 }
 
 fn sum(rows: &[(&'static str, u32, Option<u32>)]) -> Aggregate {
@@ -100,7 +100,7 @@ fn the_arithmetic_can_be_followed() {
 
 #[test]
 fn many_components_of_odd_sizes_do_not_overflow() {
-    let rows: Vec<(String, Row)> = (0_u32..2000)
+    let rows: Vec<(String, ScoreRow)> = (0_u32..2000)
         .flat_map(|n| {
             (0..=n % 13).map(move |k| (format!("c{n}"), row("x", u32::MAX, Some((n * 7 + k) % 101))))
         })

@@ -3,15 +3,15 @@
 use super::look::{Judged, Look};
 use super::naming::Made;
 use super::{AgentReadiness, Explained, Gap, Holds, output};
-use crate::pipeline::aggregate::{Hundredths, Row};
+use crate::pipeline::aggregate::{Hundredths, ScoreRow};
 use crate::pipeline::listing::Pattern;
-use crate::pipeline::registry::{Atom, Check, Entry, Need};
+use crate::pipeline::registry::{Atom, Check, Need, RegistryEntry};
 
 /// Conditions inside conditions, at most.
 const DEEPEST: u32 = 32;
 
 /// One condition: whether it holds, and what is in the way if it does not.
-struct Answer {
+struct ConditionResult {
     holds: Holds,
     because: String,
     gaps: Vec<Gap>,
@@ -26,7 +26,7 @@ struct Together {
 }
 
 impl<'a> Look<'a> {
-    pub(super) fn requirements(&self, entry: &'a Entry) -> AgentReadiness {
+    pub(super) fn requirements(&self, entry: &'a RegistryEntry) -> AgentReadiness {
         let all = self.need(entry, &entry.requires, 0);
         match all.holds {
             Holds::Yes => AgentReadiness::Ready,
@@ -35,15 +35,15 @@ impl<'a> Look<'a> {
         }
     }
 
-    pub(super) fn explain(&self, entry: &'a Entry) -> Vec<Explained> {
+    pub(super) fn explain(&self, entry: &'a RegistryEntry) -> Vec<Explained> {
         let explained = |atom: &'a Atom| {
-            let Answer { holds, because, .. } = self.atom(entry, atom);
+            let ConditionResult { holds, because, .. } = self.atom(entry, atom);
             Explained { text: atom.text.clone(), line: atom.line, holds, because }
         };
         entry.requires.atoms().into_iter().map(explained).collect()
     }
 
-    fn need(&self, entry: &'a Entry, need: &'a Need, depth: u32) -> Together {
+    fn need(&self, entry: &'a RegistryEntry, need: &'a Need, depth: u32) -> Together {
         if depth > DEEPEST {
             let what = "its conditions are nested too deeply to be checked".into();
             return Together { holds: Holds::No, gaps: vec![Gap { what, hint: None }], asks: Vec::new() };
@@ -60,7 +60,7 @@ impl<'a> Look<'a> {
         }
     }
 
-    fn atom(&self, entry: &'a Entry, atom: &'a Atom) -> Answer {
+    fn atom(&self, entry: &'a RegistryEntry, atom: &'a Atom) -> ConditionResult {
         match &atom.check {
             Check::Manual => self.manual(&atom.text),
             Check::Path(pattern) => self.path(entry, pattern),
@@ -71,18 +71,22 @@ impl<'a> Look<'a> {
         }
     }
 
-    fn manual(&self, text: &str) -> Answer {
+    fn manual(&self, text: &str) -> ConditionResult {
         if self.facts.assume_manual {
             return yes("assumed, as all that only people can judge");
         }
         match self.facts.manual.get(text) {
             Some(true) => yes("somebody said so"),
             Some(false) => no(format!("somebody said that this does not hold: {text}"), None),
-            None => Answer { holds: Holds::Unknown, because: "a person has to say".into(), gaps: Vec::new() },
+            None => ConditionResult {
+                holds: Holds::Unknown,
+                because: "a person has to say".into(),
+                gaps: Vec::new(),
+            },
         }
     }
 
-    fn path(&self, entry: &'a Entry, pattern: &'a Pattern) -> Answer {
+    fn path(&self, entry: &'a RegistryEntry, pattern: &'a Pattern) -> ConditionResult {
         if !self.is_there(pattern) {
             return no(format!("missing {pattern}"), Some(self.how_to_make(pattern, entry)));
         }
@@ -90,7 +94,7 @@ impl<'a> Look<'a> {
     }
 
     /// What the agents that make this file promise about its sections; one who keeps the promise is enough.
-    fn sections(&self, entry: &Entry, pattern: &Pattern) -> Option<Answer> {
+    fn sections(&self, entry: &RegistryEntry, pattern: &Pattern) -> Option<ConditionResult> {
         let mut first = None;
         let others = |made: &&Made<'_>| made.entry.agent != entry.agent;
         for made in self.makers().sectioned(pattern).into_iter().filter(others) {
@@ -100,7 +104,7 @@ impl<'a> Look<'a> {
         first
     }
 
-    fn contains(&self, entry: &Entry, folder: &Pattern, endings: &[String]) -> Answer {
+    fn contains(&self, entry: &RegistryEntry, folder: &Pattern, endings: &[String]) -> ConditionResult {
         let ends = |path: &str| endings.iter().any(|ending| path.ends_with(ending.as_str()));
         if let Some((path, _)) = self.facts.listing.matching(folder).find(|(path, _)| ends(path)) {
             return yes(format!("{path} is there"));
@@ -110,7 +114,7 @@ impl<'a> Look<'a> {
     }
 
     /// Everybody this critic judges has to have passed.
-    fn score(&self, critic: &str, at_least: u32) -> Answer {
+    fn score(&self, critic: &str, at_least: u32) -> ConditionResult {
         let judged = self.judged_by(critic);
         if judged.is_empty() {
             let hint = "Name the critic of an agent that runs here.".to_owned();
@@ -128,7 +132,7 @@ impl<'a> Look<'a> {
         not(gaps)
     }
 
-    fn unmet(&self, critic: &str, entry: &Entry, at_least: u32) -> Vec<Gap> {
+    fn unmet(&self, critic: &str, entry: &RegistryEntry, at_least: u32) -> Vec<Gap> {
         let (agent, call) = (&entry.agent, self.call(entry));
         let verdict = match self.judged(entry) {
             Judged::Now(verdict) => verdict,
@@ -157,7 +161,7 @@ impl<'a> Look<'a> {
         gaps
     }
 
-    fn overall(&self, entry: &Entry, at_least: u32) -> Answer {
+    fn overall(&self, entry: &RegistryEntry, at_least: u32) -> ConditionResult {
         let aggregate = self.aggregate_for(entry);
         let Some(overall) = aggregate.overall else {
             return no(format!("nothing is scored yet, overall needs {at_least}"), None);
@@ -170,7 +174,7 @@ impl<'a> Look<'a> {
         no(format!("overall score is {overall}, needs {at_least}"), hint)
     }
 
-    fn components(&self, entry: &Entry, at_least: u32) -> Answer {
+    fn components(&self, entry: &RegistryEntry, at_least: u32) -> ConditionResult {
         let aggregate = self.aggregate_for(entry);
         let mut gaps: Vec<Gap> = Vec::new();
         for component in &aggregate.components {
@@ -196,7 +200,7 @@ impl<'a> Look<'a> {
         }
     }
 
-    fn again(&self, rows: &[Row], component: &str, score: Option<Hundredths>) -> Option<String> {
+    fn again(&self, rows: &[ScoreRow], component: &str, score: Option<Hundredths>) -> Option<String> {
         let lowest = rows.iter().filter(|row| row.score.is_some()).min_by_key(|row| row.score)?;
         let call = self.call(self.facts.registry.get(&lowest.agent)?);
         Some(format!("Run {call} again: {component} is at {}.", score?))
@@ -241,15 +245,15 @@ fn gap(what: String, hint: String) -> Gap {
     Gap { what, hint: Some(hint) }
 }
 
-fn yes(because: impl Into<String>) -> Answer {
-    Answer { holds: Holds::Yes, because: because.into(), gaps: Vec::new() }
+fn yes(because: impl Into<String>) -> ConditionResult {
+    ConditionResult { holds: Holds::Yes, because: because.into(), gaps: Vec::new() }
 }
 
-fn no(what: String, hint: Option<String>) -> Answer {
-    Answer { holds: Holds::No, because: what.clone(), gaps: vec![Gap { what, hint }] }
+fn no(what: String, hint: Option<String>) -> ConditionResult {
+    ConditionResult { holds: Holds::No, because: what.clone(), gaps: vec![Gap { what, hint }] }
 }
 
-fn not(gaps: Vec<Gap>) -> Answer {
+fn not(gaps: Vec<Gap>) -> ConditionResult {
     let because = gaps.iter().map(|gap| gap.what.as_str()).collect::<Vec<_>>().join("; ");
-    Answer { holds: Holds::No, because, gaps }
+    ConditionResult { holds: Holds::No, because, gaps }
 }

@@ -5,16 +5,16 @@ use std::collections::BTreeMap;
 
 use super::naming::Makers;
 use super::{AgentReadiness, ProjectFacts, output};
-use crate::pipeline::aggregate::{Aggregate, Row};
+use crate::pipeline::aggregate::{Aggregate, ScoreRow};
 use crate::pipeline::gate::Unjudged;
 use crate::pipeline::listing::{Listing, Pattern};
-use crate::pipeline::registry::{Check, Entry, Weight};
+use crate::pipeline::registry::{Check, RegistryEntry, Weight};
 use crate::pipeline::verdict::PairVerdict;
 
 pub(super) struct Look<'a> {
     pub(super) facts: ProjectFacts<'a>,
     judged: BTreeMap<&'a str, Judged<'a>>,
-    judged_by: BTreeMap<&'a str, Vec<&'a Entry>>,
+    judged_by: BTreeMap<&'a str, Vec<&'a RegistryEntry>>,
     makers: OnceCell<Makers<'a>>,
     whole: OnceCell<Aggregate>,
     /// Globs over a large folder are compared with it once.
@@ -33,7 +33,7 @@ pub(super) enum Judged<'a> {
 }
 
 impl<'a> Judged<'a> {
-    pub(super) fn by(entry: &Entry, verdict: &'a PairVerdict, listing: &Listing) -> Self {
+    pub(super) fn by(entry: &RegistryEntry, verdict: &'a PairVerdict, listing: &Listing) -> Self {
         if let Some(path) = verdict.stale(listing) {
             return Self::Stale(path);
         }
@@ -73,7 +73,7 @@ impl<'a> Look<'a> {
         let newest: BTreeMap<&str, &PairVerdict> =
             facts.verdicts.iter().map(|verdict| (verdict.agent.as_str(), verdict)).collect();
         let mut judged = BTreeMap::new();
-        let mut judged_by: BTreeMap<&str, Vec<&Entry>> = BTreeMap::new();
+        let mut judged_by: BTreeMap<&str, Vec<&RegistryEntry>> = BTreeMap::new();
         for entry in &facts.registry.entries {
             if let Some(verdict) = newest.get(entry.agent.as_str()) {
                 judged.insert(entry.agent.as_str(), Judged::by(entry, verdict, facts.listing));
@@ -92,12 +92,12 @@ impl<'a> Look<'a> {
         }
     }
 
-    pub(super) fn judged(&self, entry: &Entry) -> Judged<'a> {
+    pub(super) fn judged(&self, entry: &RegistryEntry) -> Judged<'a> {
         self.judged.get(entry.agent.as_str()).copied().unwrap_or(Judged::Never)
     }
 
     /// Whom this critic is the critic of, as far as they run here.
-    pub(super) fn judged_by(&self, critic: &str) -> Vec<&'a Entry> {
+    pub(super) fn judged_by(&self, critic: &str) -> Vec<&'a RegistryEntry> {
         let all = self.judged_by.get(critic).map(Vec::as_slice).unwrap_or_default();
         all.iter().copied().filter(|entry| self.facts.is_on(entry)).collect()
     }
@@ -118,7 +118,7 @@ impl<'a> Look<'a> {
         })
     }
 
-    pub(super) fn standing(&self, entry: &'a Entry) -> AgentReadiness {
+    pub(super) fn standing(&self, entry: &'a RegistryEntry) -> AgentReadiness {
         if let Some(condition) = entry.conditional.as_ref().filter(|_| !self.facts.is_on(entry)) {
             return AgentReadiness::Off {
                 because: format!("it is conditional and not enabled: {condition}"),
@@ -128,7 +128,7 @@ impl<'a> Look<'a> {
     }
 
     /// None of an agent that is not done.
-    fn done(&self, entry: &Entry) -> Option<AgentReadiness> {
+    fn done(&self, entry: &RegistryEntry) -> Option<AgentReadiness> {
         let is_complete = || entry.produces.iter().all(|made| output::lacking(&self.facts, made).is_empty());
         if entry.critic.is_none() && !entry.judges() {
             // Nothing that could be looked at says nothing about whether it ran.
@@ -142,7 +142,7 @@ impl<'a> Look<'a> {
     }
 
     /// The sum an agent is checked against: without itself, if it waits for that sum.
-    pub(super) fn aggregate_for(&self, entry: &Entry) -> Aggregate {
+    pub(super) fn aggregate_for(&self, entry: &RegistryEntry) -> Aggregate {
         let counts = matches!(entry.weight, Weight::Share { .. });
         let waits = |check: &Check| matches!(check, Check::Overall { .. } | Check::Components { .. });
         if counts && entry.requires.atoms().iter().any(|atom| waits(&atom.check)) {
@@ -154,7 +154,7 @@ impl<'a> Look<'a> {
     /// Work that may not pass any gate. What is not begun is nothing yet; what was judged and is not what it was, or is
     /// gone, is damage. Advice is asked of nobody.
     pub(super) fn unjudged(&self) -> Vec<Unjudged> {
-        let is_asked = |entry: &&'a Entry| {
+        let is_asked = |entry: &&'a RegistryEntry| {
             self.facts.is_on(entry) && !entry.is_advisory() && (entry.critic.is_some() || entry.judges())
         };
         let entries = self.facts.registry.entries.iter().filter(is_asked);
@@ -166,7 +166,7 @@ impl<'a> Look<'a> {
             .collect()
     }
 
-    fn why_unjudged(&self, entry: &Entry) -> Option<String> {
+    fn why_unjudged(&self, entry: &RegistryEntry) -> Option<String> {
         match self.judged(entry) {
             Judged::Stale(path) if self.facts.listing.get(path).is_none() => {
                 Some(format!("{path} is gone since it was judged"))
@@ -197,7 +197,7 @@ impl<'a> Look<'a> {
                 (true, false) => 0,
                 (false, _) => verdict.score.min(100),
             });
-            let row = Row {
+            let row = ScoreRow {
                 agent: entry.agent.clone(),
                 points: *points,
                 score,

@@ -6,7 +6,7 @@ use std::ops::Bound;
 
 use super::look::Look;
 use crate::pipeline::listing::{Matcher, Pattern};
-use crate::pipeline::registry::{Check, Entry, Product, Registry};
+use crate::pipeline::registry::{Check, Product, Registry, RegistryEntry};
 
 /// The products of a registry, found by where their paths begin.
 pub(super) struct Makers<'a> {
@@ -16,7 +16,7 @@ pub(super) struct Makers<'a> {
 }
 
 pub(super) struct Made<'a> {
-    pub(super) entry: &'a Entry,
+    pub(super) entry: &'a RegistryEntry,
     pub(super) product: &'a Product,
     pub(super) pattern: &'a Pattern,
     nth: usize,
@@ -120,7 +120,7 @@ fn project(registry: &Registry) -> Option<&str> {
 
 impl<'a> Look<'a> {
     /// Who makes what a pattern names: first who runs here, then who names exactly that.
-    fn maker(&self, of: &Pattern, but: &Entry) -> Option<&'a Entry> {
+    fn maker(&self, of: &Pattern, but: &RegistryEntry) -> Option<&'a RegistryEntry> {
         let made = self.makers().of_pattern(of);
         let others = made.iter().filter(|made| made.entry.agent != but.agent);
         others
@@ -129,7 +129,7 @@ impl<'a> Look<'a> {
     }
 
     /// `/strategize`, or `agent strategist`.
-    pub(super) fn call(&self, entry: &Entry) -> String {
+    pub(super) fn call(&self, entry: &RegistryEntry) -> String {
         match self.facts.skills.get(&entry.agent) {
             Some(skill) => format!("/{}", skill.trim_start_matches('/')),
             None => format!("agent {}", entry.agent),
@@ -137,7 +137,7 @@ impl<'a> Look<'a> {
     }
 
     /// `Run /strategize first to produce the strategy memo.`
-    pub(super) fn how_to_make(&self, pattern: &Pattern, but: &Entry) -> String {
+    pub(super) fn how_to_make(&self, pattern: &Pattern, but: &RegistryEntry) -> String {
         let name = self.makers().name(pattern);
         match self.maker(pattern, but) {
             Some(maker) if self.facts.is_on(maker) => {
@@ -148,7 +148,7 @@ impl<'a> Look<'a> {
         }
     }
 
-    pub(super) fn how_to_complete(&self, pattern: &Pattern, maker: &Entry) -> String {
+    pub(super) fn how_to_complete(&self, pattern: &Pattern, maker: &RegistryEntry) -> String {
         format!("Run {} again to complete the {}.", self.call(maker), self.makers().name(pattern))
     }
 }

@@ -3,7 +3,7 @@
 use super::ProjectFacts;
 use crate::pipeline::headings::has_section;
 use crate::pipeline::listing::Pattern;
-use crate::pipeline::registry::{Entry, Product};
+use crate::pipeline::registry::{Product, RegistryEntry};
 
 /// What a product lacks: files, then sections. Empty if it names nothing that can be looked at.
 pub(super) fn lacking(facts: &ProjectFacts<'_>, product: &Product) -> Vec<String> {
@@ -24,7 +24,7 @@ pub(super) fn lacking(facts: &ProjectFacts<'_>, product: &Product) -> Vec<String
 
 /// A file of an agent's work, if it was begun: one that the registry names, or else something in every folder it names.
 /// One folder alone proves nothing, since templates and tools keep files there, too.
-pub(super) fn begun(facts: &ProjectFacts<'_>, entry: &Entry) -> Option<String> {
+pub(super) fn begun(facts: &ProjectFacts<'_>, entry: &RegistryEntry) -> Option<String> {
     let products: Vec<Vec<&Pattern>> = entry
         .produces
         .iter()

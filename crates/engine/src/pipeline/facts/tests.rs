@@ -9,7 +9,7 @@ mod scores;
 use self::bench::{Bench, MEMO, path, score};
 use super::{AgentReadiness, Gap, Holds, refusal};
 use crate::pipeline::listing::Pattern;
-use crate::pipeline::registry::{Atom, Check, Entry, Need, Product};
+use crate::pipeline::registry::{Atom, Check, Need, Product, RegistryEntry};
 
 #[test]
 fn a_fresh_template_lets_discovery_ask_and_nobody_else_run() {
@@ -77,7 +77,7 @@ fn whoever_makes_the_project_folder_or_a_file_named_after_it_is_called_without_i
     ] {
         assert_eq!(makers.name(&Pattern::new(path)), name);
     }
-    let alone = Bench::of(vec![Entry { agent: "a".into(), ..Entry::default() }]);
+    let alone = Bench::of(vec![RegistryEntry { agent: "a".into(), ..RegistryEntry::default() }]);
     let makers = super::naming::Makers::of(&alone.registry);
     assert_eq!(makers.name(&Pattern::new("quality_reports/literature/x/")), "literature");
 }
@@ -112,12 +112,13 @@ fn an_agent_that_extends_a_file_is_not_held_up_by_its_own_promise() {
         sections: sections.iter().map(|&s| s.to_owned()).collect(),
         ..Product::default()
     };
-    let first = Entry { agent: "first".into(), produces: vec![memo(&["A"])], ..Entry::default() };
-    let second = Entry {
+    let first =
+        RegistryEntry { agent: "first".into(), produces: vec![memo(&["A"])], ..RegistryEntry::default() };
+    let second = RegistryEntry {
         agent: "second".into(),
         requires: path("memo.md"),
         produces: vec![memo(&["B"])],
-        ..Entry::default()
+        ..RegistryEntry::default()
     };
     let mut bench = Bench::of(vec![first, second]);
     bench.file("memo.md", "# A");
@@ -128,7 +129,7 @@ fn an_agent_that_extends_a_file_is_not_held_up_by_its_own_promise() {
 #[test]
 fn only_what_matters_is_asked() {
     let manual = |text: &str| Need::Atom(Atom { text: text.into(), line: 1, check: Check::Manual });
-    let entry = |requires| Entry { agent: "a".into(), requires, ..Entry::default() };
+    let entry = |requires| RegistryEntry { agent: "a".into(), requires, ..RegistryEntry::default() };
     let asked = |requires: Need| match Bench::of(vec![entry(requires)]).standing("a") {
         AgentReadiness::Asking { conditions } => conditions.join(" "),
         other => format!("{other:?}"),
@@ -175,8 +176,11 @@ fn a_conditional_agent_runs_only_where_it_is_enabled() {
     assert!(matches!(bench.standing("theorist"), AgentReadiness::Off { .. }));
     bench.enabled.insert("theorist".into());
     assert_eq!(bench.standing("theorist"), AgentReadiness::Ready);
-    let needs_theory =
-        Entry { agent: "z".into(), requires: path("quality_reports/theory/x/"), ..Entry::default() };
+    let needs_theory = RegistryEntry {
+        agent: "z".into(),
+        requires: path("quality_reports/theory/x/"),
+        ..RegistryEntry::default()
+    };
     bench.enabled.clear();
     bench.registry.entries.push(needs_theory);
     let hint = bench.gaps("z")[0].hint.clone();
@@ -188,14 +192,14 @@ fn who_needs_no_verdict_is_done_when_its_products_are_there() {
     let mut bench = Bench::paper();
     bench.file("quality_reports/reviews/editorial_decision.md", "");
     assert_eq!(bench.standing("editor"), AgentReadiness::Done { score: None });
-    let wordless = Entry { agent: "talker".into(), ..Entry::default() };
+    let wordless = RegistryEntry { agent: "talker".into(), ..RegistryEntry::default() };
     let bench = Bench::of(vec![wordless]);
     assert_eq!(bench.standing("talker"), AgentReadiness::Ready, "nothing shows that it ran");
 }
 
 #[test]
 fn a_thousand_agents_and_ten_thousand_files_are_asked_at_once() {
-    let entries = (0..1000_u32).map(|n| Entry {
+    let entries = (0..1000_u32).map(|n| RegistryEntry {
         agent: format!("a{n}"),
         critic: Some(format!("c{n}")),
         requires: Need::All(vec![
@@ -207,7 +211,7 @@ fn a_thousand_agents_and_ten_thousand_files_are_asked_at_once() {
             patterns: vec![Pattern::new(&format!("out/{}_*.md", n + 1))],
             ..Product::default()
         }],
-        ..Entry::default()
+        ..RegistryEntry::default()
     });
     let mut bench = Bench::of(entries.collect());
     for n in 0..10_000 {

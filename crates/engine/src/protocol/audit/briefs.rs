@@ -12,14 +12,14 @@ use crate::finding::Finding;
 use crate::judging::ColdCase;
 use crate::machine::{Cx, WorkerCall};
 use crate::review::Unseen;
-use crate::tree::{OneRun, RunEnd, Verified};
+use crate::tree::{CommandRun, RunEnd, Verified};
 use crate::turn::SCRATCH;
 use crate::work::Work;
 
 use super::Audit;
 use super::economy::Economy;
 use super::report::{self, ANSWER_SCHEMA};
-use super::settings::Settings;
+use super::settings::AuditSettings;
 
 const EXECUTOR: &str = include_str!("../../prompts/audit-executor-1.md");
 const BUILD_FIXER: &str = include_str!("../../prompts/audit-build-fixer-1.md");
@@ -51,7 +51,7 @@ pub(super) struct Red {
 
 impl Red {
     pub fn of(command: String, verified: &Verified) -> Self {
-        let last: Option<&OneRun> = verified.runs.last();
+        let last: Option<&CommandRun> = verified.runs.last();
         Self { command, end: last.map(|r| r.end), output: last.map(|r| r.output) }
     }
 
@@ -62,7 +62,7 @@ impl Red {
 }
 
 /// The file the critic may write its report to, as its brief names it.
-pub(super) fn report_path(settings: &Settings, round: u32) -> String {
+pub(super) fn report_path(settings: &AuditSettings, round: u32) -> String {
     format!("{SCRATCH}/{}", report::file_name(&settings.task_id, round))
 }
 

@@ -13,7 +13,7 @@ use crate::finding::{ENGINE, Finding, Location, Severity};
 use crate::tree::{Change, ChangeKind, Examined};
 
 use super::routes::{SCOPE_CREEP, SILENCED_FAILURE, TODO_MARKER};
-use diff::{Changed, FileDiff};
+use diff::{DiffLine, FileDiff};
 pub use scope::Scope;
 use test_files::is_test_file;
 
@@ -89,7 +89,7 @@ fn out_of_scope(changes: &[Change], scope: &Scope) -> Vec<Finding> {
 
 /// A test file that is gone. If all it asserted now stands elsewhere, it was moved.
 fn deleted_tests(files: &[FileDiff<'_>], changes: &[Change]) -> Vec<Finding> {
-    let mut added = Counts::default();
+    let mut added = LineCounts::default();
     for file in files {
         file.added().for_each(|l| added.add(&normal(l.text)));
     }
@@ -121,10 +121,10 @@ fn deleted_tests(files: &[FileDiff<'_>], changes: &[Change]) -> Vec<Finding> {
 fn removed_assertions(files: &[FileDiff<'_>], changes: &[Change]) -> Vec<Finding> {
     let deleted: HashSet<&str> =
         changes.iter().filter(|c| c.kind == ChangeKind::Deleted).map(|c| c.path.as_str()).collect();
-    let mut surplus = Counts::default();
+    let mut surplus = LineCounts::default();
     let mut losses = Vec::new();
     for file in files.iter().filter(|f| test_files::may_assert(&f.path)) {
-        let mut added = Counts::default();
+        let mut added = LineCounts::default();
         for line in file.added().filter(|l| test_files::counts_as_assertion(&file.path, l.text)) {
             added.add(&normal(line.text));
         }
@@ -163,8 +163,8 @@ fn removed_assertions(files: &[FileDiff<'_>], changes: &[Change]) -> Vec<Finding
 fn switched_off_tests(files: &[FileDiff<'_>]) -> Vec<Finding> {
     let mut findings = Vec::new();
     for file in files {
-        let mut before = Counts::default();
-        let switch = |l: &Changed<'_>| test_files::switches_off(&file.path, l.text);
+        let mut before = LineCounts::default();
+        let switch = |l: &DiffLine<'_>| test_files::switches_off(&file.path, l.text);
         file.removed().filter(switch).for_each(|l| before.add(&normal(l.text)));
         for line in file.added().filter(switch) {
             if before.take(&normal(line.text)) {
@@ -183,7 +183,7 @@ fn switched_off_tests(files: &[FileDiff<'_>]) -> Vec<Finding> {
 /// Markers that the change brought in. One that was there before, on a line that moved or was edited, is
 /// not its doing.
 fn markers(files: &[FileDiff<'_>]) -> Vec<Finding> {
-    let mut before = Counts::default();
+    let mut before = LineCounts::default();
     for file in files {
         for line in file.removed() {
             if let Some((_, rest)) = marker(line.text) {
@@ -237,9 +237,9 @@ fn normal(line: &str) -> String {
 
 /// How often each line occurs.
 #[derive(Default)]
-struct Counts(HashMap<String, usize>);
+struct LineCounts(HashMap<String, usize>);
 
-impl Counts {
+impl LineCounts {
     fn add(&mut self, line: &str) {
         match self.0.get_mut(line) {
             Some(count) => *count += 1,

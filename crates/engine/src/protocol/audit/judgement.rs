@@ -2,10 +2,10 @@
 //! satisfied criteria rest on.
 
 use crate::finding::{Finding, Severity};
-use crate::judging::{Judgement, Reading};
+use crate::judging::{Judgement, UnreadReply};
 
 use super::economy::{self, Economy};
-use super::report::{Criterion, CriterionVerdict, Expected, Report};
+use super::report::{AuditReport, Criterion, CriterionVerdict, Expected};
 use super::routes;
 use crate::corpus::Corpus;
 use crate::reading::person::PersonVerdict;
@@ -13,7 +13,7 @@ use crate::reading::{Unread, audit, citations};
 
 #[derive(Clone, Debug)]
 pub(super) struct Judged {
-    pub report: Report,
+    pub report: AuditReport,
     claims: Vec<Finding>,
     block_on: Severity,
     /// The critic saw only a part, so what it does not know says nothing yet.
@@ -24,7 +24,7 @@ pub(super) struct Judged {
 
 impl Judged {
     pub fn read(
-        reading: &Reading<'_>,
+        reading: &UnreadReply<'_>,
         expected: &Expected<'_>,
         economy: Economy,
         block_on: Severity,
@@ -85,7 +85,7 @@ impl Judgement for Judged {
 
 /// A person's verdict as a report. A fix is about the criterion it names, or about the only one there is; the others have
 /// nothing said against them.
-fn by_person(person: &PersonVerdict, expected: &Expected<'_>) -> Report {
+fn by_person(person: &PersonVerdict, expected: &Expected<'_>) -> AuditReport {
     let names: Vec<&str> = expected.criteria.iter().map(|criterion| criterion.id.as_str()).collect();
     let only = names.first().copied().filter(|_| names.len() == 1);
     let mut findings = Vec::new();
@@ -105,5 +105,9 @@ fn by_person(person: &PersonVerdict, expected: &Expected<'_>) -> Report {
             against.map(|f| f.says.clone()).or_else(|| reason.clone()).unwrap_or_else(|| said.to_owned()),
         )
     };
-    Report { criteria: expected.criteria.iter().map(judged).collect(), findings, ..Report::empty(expected) }
+    AuditReport {
+        criteria: expected.criteria.iter().map(judged).collect(),
+        findings,
+        ..AuditReport::empty(expected)
+    }
 }

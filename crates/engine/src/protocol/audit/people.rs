@@ -8,8 +8,8 @@ use crate::machine::{AgentAnswer, Cx};
 use crate::outcome::{Halt, Outcome};
 use crate::question::{About, Question};
 
-use super::questions::{self, Said};
-use super::report::Report;
+use super::questions::{self, AuditAnswer};
+use super::report::AuditReport;
 use super::routes::{self, CRITIC_ERROR, Route};
 use super::{Audit, Awaiting, MOST_ROUNDS, lines};
 
@@ -21,7 +21,7 @@ impl Audit {
 
     /// Without criteria nobody is called: the engine reports, and the plan's author is asked.
     pub(super) fn without_criteria(&mut self, cx: &mut Cx<'_>) {
-        let report = Report::without_criteria(&self.settings.task_id, self.round.max(1));
+        let report = AuditReport::without_criteria(&self.settings.task_id, self.round.max(1));
         self.report(&report, cx);
         self.open = routes::without_criteria().blocking;
         self.route(Route::PlanChecker, "the task has no success criteria", cx);
@@ -32,24 +32,24 @@ impl Audit {
         self.ask(questions::without_criteria(), cx);
     }
 
-    pub(super) fn said(&mut self, said: Said, question: Question, by: &str, cx: &mut Cx<'_>) {
+    pub(super) fn said(&mut self, said: AuditAnswer, question: Question, by: &str, cx: &mut Cx<'_>) {
         match said {
-            Said::Unclear(why) => {
+            AuditAnswer::Unclear(why) => {
                 let text = format!("{why}\n{}", question.text);
                 self.ask(Question { text, ..question }, cx);
             }
-            Said::GiveUp => {
+            AuditAnswer::GiveUp => {
                 let reason = if question.about == About::PlanChecker { Halt::Plan } else { Halt::Stuck };
                 cx.finish(self.halted(reason));
             }
-            Said::Answer(text) => {
+            AuditAnswer::Answer(text) => {
                 let asked = questions::asked(&self.open).join(" ");
                 self.said.push(format!("{by} was asked: {asked} {by} answered: {text}"));
                 self.patient_until = self.round.saturating_add(1);
                 self.begin_round(cx);
             }
-            Said::Replan(text) if self.criteria.is_empty() => self.plan_criteria(&text, question, cx),
-            Said::Replan(text) => {
+            AuditAnswer::Replan(text) if self.criteria.is_empty() => self.plan_criteria(&text, question, cx),
+            AuditAnswer::Replan(text) => {
                 self.said.push(format!("{by} changed the plan: {text}"));
                 if question.about == About::Stuck {
                     self.cap = self.cap.max(self.round.saturating_add(self.settings.rounds)).min(MOST_ROUNDS);
@@ -57,14 +57,14 @@ impl Audit {
                 self.patient_until = self.round.saturating_add(1);
                 self.begin_round(cx);
             }
-            Said::Drop => self.drop_items(by, cx),
-            Said::Waive(which, why) => self.waive(which, &why, question, by, cx),
-            Said::Grant(rounds) => {
+            AuditAnswer::Drop => self.drop_items(by, cx),
+            AuditAnswer::Waive(which, why) => self.waive(which, &why, question, by, cx),
+            AuditAnswer::Grant(rounds) => {
                 self.cap = self.cap.max(self.round).saturating_add(rounds).min(MOST_ROUNDS);
                 self.patient_until = self.cap;
                 self.go_on(cx);
             }
-            Said::Fixed => self.look(Awaiting::Look { by_hand: true }, cx),
+            AuditAnswer::Fixed => self.look(Awaiting::Look { by_hand: true }, cx),
         }
     }
 

@@ -27,7 +27,7 @@ const ALL: &str = "all";
 
 /// What a person said.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub(super) enum Said {
+pub(super) enum AuditAnswer {
     Answer(String),
     Replan(String),
     /// Leave out the items the plan cannot keep.
@@ -141,26 +141,26 @@ fn list<'a>(
     }
 }
 
-pub(super) fn read(question: &Question, answer: &str) -> Said {
+pub(super) fn read(question: &Question, answer: &str) -> AuditAnswer {
     match question.pick(answer) {
-        Picked::Free(text) => Said::Answer(text),
-        Picked::Neither(why) => Said::Unclear(why),
+        Picked::Free(text) => AuditAnswer::Answer(text),
+        Picked::Neither(why) => AuditAnswer::Unclear(why),
         Picked::Choice { word, rest } => match word {
             GRANT => match rest.trim().parse::<u32>() {
-                Ok(rounds) if (1..=MOST_ROUNDS).contains(&rounds) => Said::Grant(rounds),
-                _ => Said::Unclear(format!("`{GRANT}` takes a number from 1 to {MOST_ROUNDS}")),
+                Ok(rounds) if (1..=MOST_ROUNDS).contains(&rounds) => AuditAnswer::Grant(rounds),
+                _ => AuditAnswer::Unclear(format!("`{GRANT}` takes a number from 1 to {MOST_ROUNDS}")),
             },
             WAIVE => {
                 let (which, why) = rest.split_once(char::is_whitespace).unwrap_or((&rest, ""));
                 match (which.parse().ok().map(Some).or((which == ALL).then_some(None)), why.trim()) {
-                    (Some(which), why) if !why.is_empty() => Said::Waive(which, why.to_owned()),
-                    _ => Said::Unclear(format!("`{WAIVE}` takes a number, or `{ALL}`, and a reason")),
+                    (Some(which), why) if !why.is_empty() => AuditAnswer::Waive(which, why.to_owned()),
+                    _ => AuditAnswer::Unclear(format!("`{WAIVE}` takes a number, or `{ALL}`, and a reason")),
                 }
             }
-            REPLAN => Said::Replan(rest),
-            DROP => Said::Drop,
-            FIXED => Said::Fixed,
-            _ => Said::GiveUp,
+            REPLAN => AuditAnswer::Replan(rest),
+            DROP => AuditAnswer::Drop,
+            FIXED => AuditAnswer::Fixed,
+            _ => AuditAnswer::GiveUp,
         },
     }
 }
@@ -196,28 +196,34 @@ mod tests {
     fn answers_are_read_by_word_or_number() {
         let stuck = stuck("x", &[], 3, true);
         let cases = [
-            ("grant 5", Said::Grant(5)),
-            ("1 5", Said::Grant(5)),
-            ("replan use the other port", Said::Replan("use the other port".into())),
-            ("stuck", Said::GiveUp),
-            ("fixed", Said::Fixed),
+            ("grant 5", AuditAnswer::Grant(5)),
+            ("1 5", AuditAnswer::Grant(5)),
+            ("replan use the other port", AuditAnswer::Replan("use the other port".into())),
+            ("stuck", AuditAnswer::GiveUp),
+            ("fixed", AuditAnswer::Fixed),
         ];
         for (answer, expected) in cases {
             assert_eq!(read(&stuck, answer), expected, "{answer}");
         }
         let own = Finding { by: ENGINE.into(), ..finding("scope-creep") };
         let waive = super::stuck("x", &[finding("style"), own], 3, true);
-        assert_eq!(read(&waive, "waive 2 it is asked for"), Said::Waive(Some(2), "it is asked for".into()));
-        assert_eq!(read(&waive, "waive all it is asked for"), Said::Waive(None, "it is asked for".into()));
+        assert_eq!(
+            read(&waive, "waive 2 it is asked for"),
+            AuditAnswer::Waive(Some(2), "it is asked for".into())
+        );
+        assert_eq!(
+            read(&waive, "waive all it is asked for"),
+            AuditAnswer::Waive(None, "it is asked for".into())
+        );
         for answer in ["waive 2", "waive", "waive it"] {
-            assert!(matches!(read(&waive, answer), Said::Unclear(_)), "{answer}");
+            assert!(matches!(read(&waive, answer), AuditAnswer::Unclear(_)), "{answer}");
         }
         for answer in ["grant 0", "grant 101", "grant many", "grant -1", "later"] {
-            assert!(matches!(read(&stuck, answer), Said::Unclear(_)), "{answer}");
+            assert!(matches!(read(&stuck, answer), AuditAnswer::Unclear(_)), "{answer}");
         }
-        assert_eq!(read(&askuser(&[]), "Use port 80."), Said::Answer("Use port 80.".into()));
-        assert_eq!(read(&plan_checker(&[]), "drop"), Said::Drop);
-        assert_eq!(read(&plan_checker(&[]), "give-up"), Said::GiveUp);
+        assert_eq!(read(&askuser(&[]), "Use port 80."), AuditAnswer::Answer("Use port 80.".into()));
+        assert_eq!(read(&plan_checker(&[]), "drop"), AuditAnswer::Drop);
+        assert_eq!(read(&plan_checker(&[]), "give-up"), AuditAnswer::GiveUp);
     }
 
     #[test]

@@ -2,14 +2,14 @@
 //! taken. Nothing here decides.
 
 use crate::event::EventKind;
-use crate::judging::{self, Heard};
+use crate::judging::{self, SeatReview};
 use crate::machine::{AgentAnswer, Cx};
 use crate::outcome::Outcome;
 use crate::review;
 
 use super::Audit;
 use super::judgement::Judged;
-use super::report::{self, CriterionVerdict, Report};
+use super::report::{self, AuditReport, CriterionVerdict};
 use super::routes::{self, Because, CRITIC_ERROR, Route, Routing};
 
 impl Audit {
@@ -18,8 +18,8 @@ impl Audit {
     pub(super) fn unverified(
         &self,
         routing: &Routing,
-        report: &Report,
-        heard: &Heard<Judged>,
+        report: &AuditReport,
+        heard: &SeatReview<Judged>,
     ) -> Option<Outcome> {
         if routing.route == Route::Commit {
             return incomplete(report, heard);
@@ -42,7 +42,7 @@ impl Audit {
     }
 
     /// The report on disk, and the envelope for callers.
-    pub(super) fn report(&self, report: &Report, cx: &mut Cx<'_>) {
+    pub(super) fn report(&self, report: &AuditReport, cx: &mut Cx<'_>) {
         let name = report::file_name(&report.task_id, report.round);
         let path = match self.settings.report_dir.as_str() {
             "" => name.clone(),
@@ -56,7 +56,7 @@ impl Audit {
 }
 
 /// Why a review without blocking findings is no pass all the same: somebody did not see or say enough.
-fn incomplete(report: &Report, heard: &Heard<Judged>) -> Option<Outcome> {
+fn incomplete(report: &AuditReport, heard: &SeatReview<Judged>) -> Option<Outcome> {
     if !heard.unseen.is_empty() {
         return Some(judging::unverified(&heard.unseen));
     }

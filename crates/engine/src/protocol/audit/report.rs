@@ -11,7 +11,7 @@ use serde_json::Value;
 
 use crate::finding::Finding;
 
-pub use envelope::{Envelope, file_name};
+pub use envelope::{ReportEnvelope, file_name};
 pub(crate) use envelope::{agrees, named_file, stated_error};
 pub use merging::merge;
 
@@ -81,13 +81,13 @@ pub enum ReportVerdict {
 }
 
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
-pub struct Report {
+pub struct AuditReport {
     pub critic: String,
     pub task_id: String,
     pub round: u32,
     /// One per criterion of the plan, in its order.
     pub criteria: Vec<Judged>,
-    /// What was stated as a finding; [`Report::merged`] adds what follows from the criteria.
+    /// What was stated as a finding; [`AuditReport::merged`] adds what follows from the criteria.
     pub findings: Vec<Finding>,
     /// The critic ran out of budget before it was done.
     pub partial: bool,
@@ -96,7 +96,7 @@ pub struct Report {
     pub deviations: Vec<String>,
 }
 
-impl Report {
+impl AuditReport {
     /// About what was asked for, with nothing said yet.
     pub fn empty(expected: &Expected<'_>) -> Self {
         Self {

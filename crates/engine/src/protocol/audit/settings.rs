@@ -23,7 +23,7 @@ pub const MOST_ROUNDS: u32 = 100;
 pub const VERIFY_TIMEOUT_MS: u64 = 10 * 60_000;
 
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
-pub struct Settings {
+pub struct AuditSettings {
     pub task_id: String,
     pub task: Digest,
     /// The one list of success criteria, `SC-1` …
@@ -106,7 +106,7 @@ const fn parts() -> u32 {
     PARTS
 }
 
-impl Settings {
+impl AuditSettings {
     pub fn node_plan(&self, limits: Limits) -> Result<NodePlan, serde_json::Error> {
         let settings = serde_json::to_value(self)?;
         Ok(NodePlan {

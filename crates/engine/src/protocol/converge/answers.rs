@@ -18,7 +18,7 @@ pub(super) enum Settled {
 }
 
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub(super) enum Said {
+pub(super) enum EscalationAnswer {
     Stop,
     /// By the escalation's place in the question; one that was not answered is missing.
     Settled(Vec<(usize, Settled)>),
@@ -49,17 +49,17 @@ pub(super) fn question(batch: &[Escalation], again: bool) -> Question {
 }
 
 /// Reads the answer to [`question`].
-pub(super) fn read(batch: &[Escalation], answer: &str) -> Said {
+pub(super) fn read(batch: &[Escalation], answer: &str) -> EscalationAnswer {
     let answer = answer.trim();
     if answer.eq_ignore_ascii_case(STOP) || stops_by_number(batch, answer) {
-        return Said::Stop;
+        return EscalationAnswer::Stop;
     }
     if let [only] = batch {
         let named = named(batch, answer).map_or(answer, |(_, rest)| rest);
-        return Said::Settled(one(only, named).map(|settled| (0, settled)).into_iter().collect());
+        return EscalationAnswer::Settled(one(only, named).map(|settled| (0, settled)).into_iter().collect());
     }
     if answer.eq_ignore_ascii_case(SKIP) {
-        return Said::Settled((0..batch.len()).map(|n| (n, Settled::Skipped)).collect());
+        return EscalationAnswer::Settled((0..batch.len()).map(|n| (n, Settled::Skipped)).collect());
     }
     let lines: Vec<&str> = answer.split(['\n', ';']).map(str::trim).filter(|l| !l.is_empty()).collect();
     // `1 skip 2` on one line, where nothing but numbers and skips stands.
@@ -76,7 +76,7 @@ pub(super) fn read(batch: &[Escalation], answer: &str) -> Said {
             settled.push((at, how));
         }
     }
-    Said::Settled(settled)
+    EscalationAnswer::Settled(settled)
 }
 
 /// With one escalation the choices are numbered as its options are, `stop` last.
@@ -126,11 +126,11 @@ fn number(text: &str) -> Option<usize> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::escalation::{Choice, SKIP, Trigger};
+    use super::super::escalation::{EscalationChoice, SKIP, Trigger};
     use super::*;
 
     fn batch(names: &[&str]) -> Vec<Escalation> {
-        let choice = |label: &str| Choice {
+        let choice = |label: &str| EscalationChoice {
             label: label.into(),
             says: String::new(),
             pro: "p".into(),
@@ -150,8 +150,8 @@ mod tests {
 
     fn said(names: &[&str], answer: &str) -> String {
         match read(&batch(names), answer) {
-            Said::Stop => "stop".into(),
-            Said::Settled(all) => {
+            EscalationAnswer::Stop => "stop".into(),
+            EscalationAnswer::Settled(all) => {
                 let shown = |(at, how): &(usize, Settled)| match how {
                     Settled::Decided(text) => format!("{}={text}", names[*at]),
                     Settled::Skipped => format!("{}=skipped", names[*at]),

@@ -1,7 +1,7 @@
 //! Putting a pass's escalations to a person, and what the answers change.
 
 use super::Converge;
-use super::answers::{self, Said, Settled};
+use super::answers::{self, EscalationAnswer, Settled};
 use super::escalation::{Escalation, MOST_PER_QUESTION};
 use crate::digest::Digest;
 use crate::event::EventKind;
@@ -18,8 +18,8 @@ impl Converge {
     pub(super) fn told(&mut self, text: Digest, by: &str, cx: &mut Cx<'_>) {
         let batch: Vec<Escalation> = self.asked.iter().take(MOST_PER_QUESTION).cloned().collect();
         let said = match answers::read(&batch, cx.text(&text)) {
-            Said::Stop => return self.decline(cx),
-            Said::Settled(settled) => settled,
+            EscalationAnswer::Stop => return self.decline(cx),
+            EscalationAnswer::Settled(settled) => settled,
         };
         if !said.is_empty() {
             cx.emit(EventKind::Decided { by: by.to_owned(), text });

@@ -101,7 +101,7 @@ impl Trigger {
 
 /// One way to settle it.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
-pub struct Choice {
+pub struct EscalationChoice {
     pub label: String,
     /// What it means; may be empty.
     #[serde(default, skip_serializing_if = "String::is_empty")]
@@ -110,7 +110,7 @@ pub struct Choice {
     pub con: String,
 }
 
-impl Choice {
+impl EscalationChoice {
     /// `label — says`, or the label alone.
     pub fn line(&self) -> String {
         if self.says.is_empty() { self.label.clone() } else { format!("{} — {}", self.label, self.says) }
@@ -125,7 +125,7 @@ pub struct Escalation {
     pub why: Trigger,
     /// The critic's own words for `why`.
     pub because: String,
-    pub options: Vec<Choice>,
+    pub options: Vec<EscalationChoice>,
     /// The last option: leave it as it is. In the critic's words, or [`SKIP`].
     pub skip: String,
 }
@@ -159,7 +159,7 @@ mod tests {
     use super::*;
 
     fn escalation(criterion: &str) -> Escalation {
-        let choice = |label: &str, says: &str| Choice {
+        let choice = |label: &str, says: &str| EscalationChoice {
             label: label.into(),
             says: says.into(),
             pro: "simple".into(),

@@ -9,7 +9,7 @@ use super::sets::{ADVERSARIAL, Criterion};
 use crate::brief::one_line;
 use crate::digest::Digest;
 use crate::finding::{Finding, FindingStatus, Severity};
-use crate::judging::{Heard, Judgement};
+use crate::judging::{Judgement, SeatReview};
 use crate::reading::pass::{Claim, Judged, PassReply, Scenario, Verdict, verdict_of, with_verdict};
 use crate::reading::person::PersonVerdict;
 use crate::review::CriterionVerdict;
@@ -25,12 +25,12 @@ pub(super) struct PartReply {
 
 /// A text the critic was shown beside the work, and may cite as well.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub(super) struct Beside {
+pub(super) struct CitableText {
     pub name: String,
     pub text: String,
 }
 
-impl Beside {
+impl CitableText {
     fn holds(&self, claim: &Finding) -> bool {
         let named = claim.place.as_ref().is_some_and(|p| p.path == self.name);
         let quoted = claim.quote.as_ref().is_some_and(|q| self.text.contains(&one_line(q)));
@@ -39,7 +39,7 @@ impl Beside {
 }
 
 impl PartReply {
-    pub fn new(reply: PassReply, critic: &str, beside: &[Beside]) -> Self {
+    pub fn new(reply: PassReply, critic: &str, beside: &[CitableText]) -> Self {
         let findings = reply.findings(critic);
         let mut claims = reply.claims(critic);
         claims.retain(|claim| !beside.iter().any(|text| text.holds(claim)));
@@ -146,7 +146,7 @@ impl Standpoint {
 
 /// One criterion's answer, all parts taken together.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub(super) struct Answer {
+pub(super) struct CriterionAnswer {
     pub criterion: String,
     pub question: String,
     pub standpoint: Standpoint,
@@ -161,7 +161,7 @@ pub(super) struct Answer {
 pub(super) struct Pass {
     /// What was judged.
     pub artifact: Digest,
-    pub answers: Vec<Answer>,
+    pub answers: Vec<CriterionAnswer>,
     pub realistic: bool,
     /// The failure scenarios, each with its fix or why it is unrealistic.
     pub scenario: String,
@@ -176,7 +176,7 @@ pub(super) struct Pass {
 impl Pass {
     /// Takes the parts together. `put_off` are the criteria a person skipped, with the reason.
     pub fn of(
-        heard: &Heard<PartReply>,
+        heard: &SeatReview<PartReply>,
         artifact: Digest,
         criteria: &[Criterion],
         put_off: &BTreeMap<String, String>,
@@ -229,7 +229,7 @@ impl Pass {
         self.findings.iter().filter(blocks).cloned().collect()
     }
 
-    pub fn deferred(&self) -> impl Iterator<Item = &Answer> {
+    pub fn deferred(&self) -> impl Iterator<Item = &CriterionAnswer> {
         self.answers.iter().filter(|a| a.standpoint == Standpoint::Defer)
     }
 
@@ -241,7 +241,7 @@ impl Pass {
             clean: !self.realistic,
             because: self.scenario.clone(),
         };
-        let verdict = |a: &Answer| CriterionVerdict {
+        let verdict = |a: &CriterionAnswer| CriterionVerdict {
             id: a.criterion.clone(),
             claim: a.question.clone(),
             verdict: a.standpoint.name().to_owned(),
@@ -266,7 +266,7 @@ impl Pass {
     }
 
     fn is_put_off(&self, finding: &Finding) -> bool {
-        let of = |a: &&Answer| finding.criterion.as_ref() == Some(&a.criterion);
+        let of = |a: &&CriterionAnswer| finding.criterion.as_ref() == Some(&a.criterion);
         self.answers.iter().find(of).is_some_and(|a| a.put_off)
     }
 }
@@ -282,8 +282,8 @@ fn answer<'a>(
     criterion: &Criterion,
     replies: impl Iterator<Item = &'a PassReply>,
     put_off: &BTreeMap<String, String>,
-) -> Answer {
-    let mut answer = Answer {
+) -> CriterionAnswer {
+    let mut answer = CriterionAnswer {
         criterion: criterion.name.clone(),
         question: criterion.question.clone(),
         standpoint: Standpoint::Pass,

@@ -2,10 +2,10 @@
 
 use super::pass::{PartReply, Pass};
 use super::sets::ADVERSARIAL;
-use super::{Converge, Ended};
+use super::{Converge, PassEnd};
 use crate::event::EventKind;
 use crate::identity::Moved;
-use crate::judging::Heard;
+use crate::judging::SeatReview;
 use crate::machine::Cx;
 use crate::reading;
 use crate::reading::pass::{Claim, Claimed};
@@ -36,11 +36,11 @@ impl Converge {
 
     pub(super) fn record(
         &self,
-        heard: &Heard<PartReply>,
+        heard: &SeatReview<PartReply>,
         pass: &Pass,
         moved: &Moved,
         work: &Work,
-        ended: Ended,
+        ended: PassEnd,
         cx: &mut Cx<'_>,
     ) {
         let verdict = match (pass.is_clean() && !pass.realistic, heard.unseen.is_empty()) {
@@ -70,12 +70,12 @@ impl Converge {
 }
 
 /// Results the critic states that are not those the verdicts add up to.
-fn false_claims(pass: &Pass, ended: Ended) -> Vec<String> {
+fn false_claims(pass: &Pass, ended: PassEnd) -> Vec<String> {
     let computed = match ended {
-        Ended::Converged => (Claimed::Converged, "CONVERGED"),
-        Ended::SafetyCap => (Claimed::SafetyCap, "SAFETY CAP"),
-        Ended::Continue => (Claimed::Continue, "CONTINUE"),
-        Ended::Escalate => (Claimed::Escalate, "ESCALATE"),
+        PassEnd::Converged => (Claimed::Converged, "CONVERGED"),
+        PassEnd::SafetyCap => (Claimed::SafetyCap, "SAFETY CAP"),
+        PassEnd::Continue => (Claimed::Continue, "CONTINUE"),
+        PassEnd::Escalate => (Claimed::Escalate, "ESCALATE"),
     };
     let differs = |claim: &&Claim| claim.result != computed.0;
     let said = |claim: &Claim| format!("the critic claims the result `{}`; it is {}", claim.text, computed.1);

@@ -13,7 +13,7 @@ use crate::plan::{NodePlan, Target};
 use crate::work::Work;
 
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
-pub struct Settings {
+pub struct ConvergeSettings {
     pub task: Digest,
     pub criteria: Vec<Criterion>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -55,7 +55,7 @@ const fn is_parts(parts: &u32) -> bool {
     *parts == PARTS
 }
 
-impl Settings {
+impl ConvergeSettings {
     pub(super) fn manifest(self) -> RunManifest {
         RunManifest {
             task: Some(self.task),

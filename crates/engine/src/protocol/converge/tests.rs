@@ -6,7 +6,7 @@ mod evidence;
 mod games;
 mod questions;
 
-use super::Settings;
+use super::ConvergeSettings;
 use super::sets::Criterion;
 use crate::budget::Limits;
 use crate::digest::Digest;
@@ -16,16 +16,16 @@ use crate::plan::NodePlan;
 use crate::protocol::harness::{Plays, TASK, Table};
 use crate::review::Review;
 
-impl Plays for Settings {
+impl Plays for ConvergeSettings {
     fn root(&self) -> NodePlan {
         self.node_plan(Limits::default()).unwrap()
     }
 }
 
 /// Two criteria, Ann writes, Cato judges, five passes.
-fn settings() -> Settings {
+fn settings() -> ConvergeSettings {
     let criterion = |name: &str| Criterion { name: name.into(), question: format!("Is {name} given?") };
-    Settings {
+    ConvergeSettings {
         task: Digest::of(TASK.as_bytes()),
         criteria: vec![criterion("UNITS"), criterion("SOURCES")],
         references: Vec::new(),
@@ -39,12 +39,12 @@ fn settings() -> Settings {
     }
 }
 
-fn table() -> Table<Settings> {
+fn table() -> Table<ConvergeSettings> {
     Table::seated(settings())
 }
 
 /// A game of a few passes.
-fn capped(rounds: u32) -> Table<Settings> {
+fn capped(rounds: u32) -> Table<ConvergeSettings> {
     table().with(|s| s.rounds = rounds)
 }
 
@@ -82,7 +82,7 @@ fn failing(pass: u32, fix: &str) -> String {
     reply(pass, &format!("FAIL ({fix})"), "PASS", UNREALISTIC)
 }
 
-fn reviews(table: &Table<Settings>) -> Vec<Review> {
+fn reviews(table: &Table<ConvergeSettings>) -> Vec<Review> {
     let steps = table.records.iter().flat_map(|(_, step)| &step.events);
     steps
         .filter_map(|e| match &e.what {
@@ -93,7 +93,7 @@ fn reviews(table: &Table<Settings>) -> Vec<Review> {
 }
 
 /// The computed lines: results, summaries, deferrals and escalations.
-fn lines(table: &Table<Settings>) -> Vec<String> {
+fn lines(table: &Table<ConvergeSettings>) -> Vec<String> {
     let events = table.records.iter().flat_map(|(_, step)| &step.events);
     events
         .filter_map(|e| match &e.what {

@@ -4,7 +4,7 @@
 use crate::reading::word::{self as token, Untold};
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Said {
+pub enum JudgeAnswer {
     Yes,
     No,
     Unclear,
@@ -13,18 +13,18 @@ pub enum Said {
 const WORDS: [&str; 3] = ["YES", "NO", "UNCLEAR"];
 
 /// The answer, with its reason. A reply that gives none is unclear, and its beginning the reason.
-pub fn read(reply: &str) -> (Said, String) {
+pub fn read(reply: &str) -> (JudgeAnswer, String) {
     match token::read(reply, &WORDS) {
         Ok(told) => {
             let said = match told.which {
-                0 => Said::Yes,
-                1 => Said::No,
-                _ => Said::Unclear,
+                0 => JudgeAnswer::Yes,
+                1 => JudgeAnswer::No,
+                _ => JudgeAnswer::Unclear,
             };
             (said, if told.reason.is_empty() { "(no reason given)".to_owned() } else { told.reason })
         }
-        Err(Untold::Empty) => (Said::Unclear, "the reply is empty".to_owned()),
-        Err(Untold::NoWord | Untold::Several) => (Said::Unclear, token::beginning(reply)),
+        Err(Untold::Empty) => (JudgeAnswer::Unclear, "the reply is empty".to_owned()),
+        Err(Untold::NoWord | Untold::Several) => (JudgeAnswer::Unclear, token::beginning(reply)),
     }
 }
 
@@ -35,12 +35,12 @@ mod tests {
     #[test]
     fn the_first_line_decides() {
         let cases = [
-            ("YES\nThe test passes.", Said::Yes, "The test passes."),
-            ("**Yes**, the file is there", Said::Yes, "the file is there"),
-            ("Answer: no.\nIt is missing.", Said::No, "It is missing."),
-            ("no", Said::No, "(no reason given)"),
-            ("UNCLEAR — the picture is black", Said::Unclear, "the picture is black"),
-            ("<think>YES</think>\nNO\nx", Said::No, "x"),
+            ("YES\nThe test passes.", JudgeAnswer::Yes, "The test passes."),
+            ("**Yes**, the file is there", JudgeAnswer::Yes, "the file is there"),
+            ("Answer: no.\nIt is missing.", JudgeAnswer::No, "It is missing."),
+            ("no", JudgeAnswer::No, "(no reason given)"),
+            ("UNCLEAR — the picture is black", JudgeAnswer::Unclear, "the picture is black"),
+            ("<think>YES</think>\nNO\nx", JudgeAnswer::No, "x"),
         ];
         for (reply, said, reason) in cases {
             assert_eq!(read(reply), (said, reason.to_owned()), "{reply}");
@@ -62,7 +62,7 @@ mod tests {
             "<think>YES",
         ] {
             let (said, reason) = read(reply);
-            assert_eq!(said, Said::Unclear, "{reply}: {reason}");
+            assert_eq!(said, JudgeAnswer::Unclear, "{reply}: {reason}");
             assert!(!reason.is_empty());
         }
     }

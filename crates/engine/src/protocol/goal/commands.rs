@@ -4,19 +4,19 @@
 
 use super::people::{self, Asking};
 use super::trying::could_run;
-use super::verifying::{Checking, Why, tail};
+use super::verifying::{CheckReason, Checking, tail};
 use super::{Criterion, GoalProtocol};
 use crate::brief::one_line;
 use crate::effect::EffectKind;
 use crate::event::EventKind;
-use crate::goal::Found;
+use crate::goal::CriterionTrial;
 use crate::machine::Cx;
 use crate::tool::Risk;
 use crate::tree::{HeldCommand, RunEnd, Verified, Verify};
 
 /// The commands that are run in a fresh folder, by the place of their leaf in the criterion.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub(super) struct Fresh {
+pub(super) struct FreshCommands {
     at: usize,
     left: Vec<usize>,
     /// What holds in the worker's folder.
@@ -101,7 +101,8 @@ impl GoalProtocol {
             tail => format!("Its output ends:\n{tail}"),
         };
         let failure = format!("`{line}`: {}, wanted exit code {exit_code}. {printed}", run.end);
-        let matters = matches!(checking.why, Why::Claim(_) | Why::Cap(_)) || checking.fresh.is_some();
+        let matters =
+            matches!(checking.why, CheckReason::Claim(_) | CheckReason::Cap(_)) || checking.fresh.is_some();
         // What takes too long takes as long once more.
         if matters && can_run && run.end != RunEnd::TimedOut && checking.failed_once.is_none() {
             checking.failed_once = Some(failure);
@@ -126,8 +127,10 @@ impl GoalProtocol {
                      delivered (without what git ignores): {detail}"
                 );
                 match checking.why {
-                    Why::Cap(_) => self.is_not_met(checking, detail, cx),
-                    Why::Claim(_) | Why::First | Why::Interval => self.does_not_hold(&checking, &detail, cx),
+                    CheckReason::Cap(_) => self.is_not_met(checking, detail, cx),
+                    CheckReason::Claim(_) | CheckReason::First | CheckReason::Interval => {
+                        self.does_not_hold(&checking, &detail, cx)
+                    }
                 }
             }
         }
@@ -151,16 +154,16 @@ impl GoalProtocol {
         let at = left.remove(0);
         let leaf = self.settings.until.leaves().get(at).map(|leaf| (*leaf).clone());
         let Some(Criterion::Shell { command, timeout_ms, .. }) = leaf else { return };
-        checking.fresh = Some(Fresh { at, left, detail });
+        checking.fresh = Some(FreshCommands { at, left, detail });
         self.run_command(checking, command, timeout_ms, cx);
     }
 
     /// Neither passed nor failed: only a person can say what that means.
     fn is_flaky(&mut self, checking: Checking, detail: String, cx: &mut Cx<'_>) {
-        cx.emit(EventKind::CriterionTried { found: Found::Flaky, detail: detail.clone() });
+        cx.emit(EventKind::CriterionTried { found: CriterionTrial::Flaky, detail: detail.clone() });
         match checking.why {
-            Why::Cap(then) => self.have_last_words(then, cx),
-            Why::Claim(_) | Why::First | Why::Interval => {
+            CheckReason::Cap(then) => self.have_last_words(then, cx),
+            CheckReason::Claim(_) | CheckReason::First | CheckReason::Interval => {
                 let question = people::flaky(&detail);
                 self.ask(Asking::Flaky { checking: Box::new(checking), detail }, question, cx);
             }

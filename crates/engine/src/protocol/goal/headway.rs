@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::people::{self, Asking};
-use super::verifying::{Checking, Why};
+use super::verifying::{CheckReason, Checking};
 use super::{Awaiting, GoalProtocol};
 use crate::brief::some_of;
 use crate::digest::Digest;
@@ -34,8 +34,8 @@ pub(super) struct Headway {
     /// Calls in a row that could not be read.
     pub unread: u32,
     /// What was changed when the critic was last asked, and the time before.
-    before: Changed,
-    now: Changed,
+    before: ChangedFiles,
+    now: ChangedFiles,
     /// A worker with tools of its own is being broken off because it has drifted.
     breaking: bool,
     /// Files made or changed while the worker had drifted.
@@ -45,7 +45,7 @@ pub(super) struct Headway {
 }
 
 /// Changed files by path.
-type Changed = BTreeMap<String, Content>;
+type ChangedFiles = BTreeMap<String, Content>;
 
 #[derive(Clone, PartialEq, Eq, Debug)]
 enum Content {
@@ -60,7 +60,7 @@ impl Headway {
     pub fn seen(&mut self, tree: Option<&Tree>) {
         let written = std::mem::take(&mut self.written);
         let changes = tree.iter().flat_map(|tree| &tree.changes);
-        let now: Changed = changes.map(|c| (c.path.clone(), Content::Seen(c.after))).collect();
+        let now: ChangedFiles = changes.map(|c| (c.path.clone(), Content::Seen(c.after))).collect();
         self.before = std::mem::replace(&mut self.now, now);
         // What was written before, and not since, is what the look found.
         for (path, content) in self.before.iter_mut().filter(|(path, _)| !written.contains(*path)) {
@@ -101,7 +101,7 @@ impl GoalProtocol {
     pub(super) fn count_failed_claim(&mut self, checking: &Checking) {
         let held = checking.known.iter().filter(|known| known.is_ok()).count();
         let tree = self.tree.as_ref().map(|tree| tree.digest);
-        let worked = self.headway.changed >= REAL_WORK || !matches!(checking.why, Why::Claim(_));
+        let worked = self.headway.changed >= REAL_WORK || !matches!(checking.why, CheckReason::Claim(_));
         let got_on =
             self.headway.failed_at.take().is_some_and(|(held_before, tree_before)| {
                 held > held_before || worked && tree_before != tree
@@ -194,7 +194,7 @@ impl GoalProtocol {
             return self.look_over(checking, detail, cx);
         }
         // At a cap nobody is left who could take them back.
-        let is_claim = matches!(checking.why, Why::Claim(_));
+        let is_claim = matches!(checking.why, CheckReason::Claim(_));
         if is_claim && !std::mem::replace(&mut self.headway.told, true) {
             return self.without_drift(&checking, &paths, cx);
         }
@@ -212,8 +212,8 @@ impl GoalProtocol {
         );
         self.nudge(Nudge::Drift, words, cx);
         match checking.why {
-            Why::Claim(_) => self.after_claim(cx),
-            Why::First | Why::Interval | Why::Cap(_) => self.next_turn(cx),
+            CheckReason::Claim(_) => self.after_claim(cx),
+            CheckReason::First | CheckReason::Interval | CheckReason::Cap(_) => self.next_turn(cx),
         }
     }
 }

@@ -13,11 +13,11 @@ const SHOWN: usize = 80;
 #[derive(Clone, PartialEq, Debug)]
 pub struct Predicate {
     path: Vec<String>,
-    test: Test,
+    test: PredicateTest,
 }
 
 #[derive(Clone, PartialEq, Debug)]
-enum Test {
+enum PredicateTest {
     Exists,
     NotExists,
     Compare(Operator, Value),
@@ -69,8 +69,8 @@ pub fn parse(predicate: &str) -> Result<Predicate, String> {
         return Err(wrong("the path has an empty name"));
     }
     let claim = match rest {
-        "exists" => Test::Exists,
-        "notexists" => Test::NotExists,
+        "exists" => PredicateTest::Exists,
+        "notexists" => PredicateTest::NotExists,
         "" => return Err(wrong("nothing is said of the path")),
         _ => {
             let found = OPERATORS.iter().find_map(|(sign, op)| Some((*op, rest.strip_prefix(sign)?)));
@@ -81,7 +81,7 @@ pub fn parse(predicate: &str) -> Result<Predicate, String> {
             if !matches!(operator, Operator::Equal | Operator::NotEqual) && !value.is_number() {
                 return Err(wrong("only numbers are greater or less"));
             }
-            Test::Compare(operator, value)
+            PredicateTest::Compare(operator, value)
         }
     };
     Ok(Predicate { path, test: claim })
@@ -106,12 +106,12 @@ impl Predicate {
             _ => None,
         });
         let (operator, wanted, found) = match (&self.test, found) {
-            (Test::Exists, Some(_)) | (Test::NotExists, None) => return Ok(()),
-            (Test::NotExists, Some(found)) => {
+            (PredicateTest::Exists, Some(_)) | (PredicateTest::NotExists, None) => return Ok(()),
+            (PredicateTest::NotExists, Some(found)) => {
                 return Err(format!("`{path}` is there, and should not be: it is {}", shown(found)));
             }
             (_, None) => return Err(format!("there is no `{path}`")),
-            (Test::Compare(operator, wanted), Some(found)) => (*operator, wanted, found),
+            (PredicateTest::Compare(operator, wanted), Some(found)) => (*operator, wanted, found),
         };
         let holds = match operator {
             Operator::Equal => is_same(found, wanted),

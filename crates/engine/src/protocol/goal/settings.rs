@@ -22,7 +22,7 @@ pub const MINUTES: u64 = 60;
 pub const CHECK_TIMEOUT_MS: u64 = 600_000;
 
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
-pub struct Settings {
+pub struct GoalSettings {
     pub goal: Digest,
     pub worker: String,
     /// Who watches; none if nobody does.
@@ -46,7 +46,7 @@ pub struct Settings {
     pub references: Vec<Reference>,
     /// Servers whose tools the worker is offered.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub servers: Vec<Server>,
+    pub servers: Vec<ToolServer>,
     /// Where the worker works, absolute: a path below it is the worker's own.
     #[serde(default)]
     pub root: String,
@@ -69,7 +69,7 @@ pub struct Settings {
 /// The longest interval of a critic.
 const LONGEST_INTERVAL: u32 = 1000;
 
-impl Settings {
+impl GoalSettings {
     /// What is wrong with them.
     pub fn problem(&self) -> Option<String> {
         if self.interval > LONGEST_INTERVAL {
@@ -131,7 +131,7 @@ pub struct Policy {
 
 /// A server of tools the user configured. A tool of it is called `server__tool`.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
-pub struct Server {
+pub struct ToolServer {
     pub name: String,
     /// What using any of its tools counts as.
     pub risk: Risk,

@@ -11,10 +11,10 @@ use crate::effect::EffectId;
 use crate::event::EventKind;
 use crate::goal::{Claimant, GoalStep, Nudge, PREVIEW, StepEnd, cut};
 use crate::machine::Cx;
-use crate::tool::guard::{Came, Word};
+use crate::tool::guard::{CallOutcome, GuardWord};
 use crate::tool::offline;
 use crate::tool::policy::{self, Ruled, Ruling};
-use crate::tool::request::{self, Reading, ToolRequest};
+use crate::tool::request::{self, RequestContext, ToolRequest};
 use crate::tool::shown::shown_args;
 use crate::tool::{Process, ToolAction, ToolCall, ToolDone, ToolEnd, ToolResult, ToolUse};
 use crate::tree::RunEnd;
@@ -52,7 +52,8 @@ impl GoalProtocol {
         let names: Vec<String> = self.settings.servers.iter().map(|s| s.name.clone()).collect();
         let servers: Vec<&str> = names.iter().map(String::as_str).collect();
         let root = self.settings.root.clone();
-        let reading = Reading { root: &root, servers: &servers, timeout_ms: COMMAND_MS, processes: true };
+        let reading =
+            RequestContext { root: &root, servers: &servers, timeout_ms: COMMAND_MS, processes: true };
         let read = request::read(&call.name, &args, &reading, &mut |text| cx.intern(text));
         if read.is_ok() {
             self.headway.unread = 0;
@@ -92,7 +93,7 @@ impl GoalProtocol {
         self.answer_call(call, end, words, 0, cx);
         self.unwatched += 1;
         let is_error = end == StepEnd::Err;
-        let came = Came { text: words, is_error, failed: true, changed: false, took_ms: 0 };
+        let came = CallOutcome { text: words, is_error, failed: true, changed: false, took_ms: 0 };
         self.note_result(call, &args, &came, cx);
         self.next_call(cx);
     }
@@ -186,7 +187,7 @@ impl GoalProtocol {
             }
             action => self.headway.unseen |= !action.only_reads(),
         }
-        let came = Came {
+        let came = CallOutcome {
             text: &said,
             is_error: done.is_error() && !tells_of_files(&what.action),
             failed: end != StepEnd::Ok,
@@ -198,14 +199,14 @@ impl GoalProtocol {
     }
 
     /// The guard sees every result; a tool that fails again and again is not offered any more.
-    fn note_result(&mut self, call: &ToolCall, args: &str, came: &Came<'_>, cx: &mut Cx<'_>) {
+    fn note_result(&mut self, call: &ToolCall, args: &str, came: &CallOutcome<'_>, cx: &mut Cx<'_>) {
         match self.guard.heard(&call.name, args, came) {
-            Some(Word::Off(because)) => {
+            Some(GuardWord::Off(because)) => {
                 cx.emit(EventKind::ToolDisabled { tool: call.name.clone(), because: because.clone() });
                 let words = format!("`{}` is not offered any more: {because}. Find another way.", call.name);
                 self.tell_worker(words, cx);
             }
-            Some(Word::Circle(words)) => self.nudge(Nudge::Circle, words, cx),
+            Some(GuardWord::Circle(words)) => self.nudge(Nudge::Circle, words, cx),
             None => {}
         }
     }

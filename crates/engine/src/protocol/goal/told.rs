@@ -17,7 +17,7 @@ use crate::turn::Role;
 const UNDER_WAY: usize = 64;
 
 /// A step that has begun.
-pub(super) struct Begun {
+pub(super) struct OpenStep {
     /// The agent's name for it.
     call: String,
     line: String,
@@ -39,7 +39,7 @@ impl GoalProtocol {
             self.step_over(oldest.line, (StepEnd::Unknown, ""), 0, cx);
         }
         let at_ms = cx.spent().0.active_ms;
-        self.begun.push(Begun { call: call.to_owned(), line: line.clone(), at_ms });
+        self.begun.push(OpenStep { call: call.to_owned(), line: line.clone(), at_ms });
         if let Some(block) = block {
             self.in_a_circle(&line, block.halt, cx);
         }
@@ -48,7 +48,7 @@ impl GoalProtocol {
     /// It says what came of a step.
     pub(super) fn step_ended(&mut self, call: &str, end: StepEnd, said: &str, cx: &mut Cx<'_>) {
         let Some(at) = self.begun.iter().position(|begun| begun.call == call) else { return };
-        let Begun { line, at_ms, .. } = self.begun.remove(at);
+        let OpenStep { line, at_ms, .. } = self.begun.remove(at);
         let took_ms = cx.spent().0.active_ms.saturating_sub(at_ms);
         let result = guard::result_of(&format!("{}\n{said}", end.name()));
         self.guard.after("run_command", &as_command(&line), result, false);
@@ -62,7 +62,7 @@ impl GoalProtocol {
 
     /// Its call is over: what it began and never spoke of again is unknown.
     pub(super) fn leave_unknown(&mut self, cx: &mut Cx<'_>) {
-        for Begun { line, .. } in std::mem::take(&mut self.begun) {
+        for OpenStep { line, .. } in std::mem::take(&mut self.begun) {
             self.enter_step(line, (StepEnd::Unknown, "nothing was told of how it ended"), 0, cx);
         }
     }

@@ -3,11 +3,11 @@
 //! on after it holds; and where a cap ends the goal, so that what holds is never called unverified.
 
 use super::people::{self, Asking};
-use super::verifying::{Checking, Why};
+use super::verifying::{CheckReason, Checking};
 use super::{Awaiting, Criterion, GoalProtocol, Then};
 use crate::effect::{EffectId, EffectKind};
 use crate::event::EventKind;
-use crate::goal::{Already, Found};
+use crate::goal::{Already, CriterionTrial};
 use crate::machine::{Cx, TaskResult};
 use crate::outcome::Outcome;
 use crate::tree::{IN_SANDBOX, Look, RunEnd, Verified};
@@ -35,14 +35,16 @@ impl Trying {
     /// What follows if it does not hold.
     pub fn then(self) -> Then {
         match self.checking.why {
-            Why::Cap(then) => then,
-            Why::Claim(_) | Why::First | Why::Interval => Then::Halt(crate::outcome::Halt::Stuck),
+            CheckReason::Cap(then) => then,
+            CheckReason::Claim(_) | CheckReason::First | CheckReason::Interval => {
+                Then::Halt(crate::outcome::Halt::Stuck)
+            }
         }
     }
 }
 
 impl Checking {
-    pub fn new(why: Why) -> Self {
+    pub fn new(why: CheckReason) -> Self {
         Self {
             why,
             rationale: String::new(),
@@ -57,8 +59,8 @@ impl Checking {
     /// At a cap the clock may have run out: what is needed to tell how the goal stands is done beyond it.
     pub fn task(&self, kind: EffectKind, cx: &mut Cx<'_>) -> EffectId {
         match self.why {
-            Why::Cap(_) => cx.task_beyond_clock(kind),
-            Why::Claim(_) | Why::First | Why::Interval => cx.task(kind),
+            CheckReason::Cap(_) => cx.task_beyond_clock(kind),
+            CheckReason::Claim(_) | CheckReason::First | CheckReason::Interval => cx.task(kind),
         }
     }
 }
@@ -71,14 +73,14 @@ impl GoalProtocol {
     pub(super) fn try_first(&mut self, cx: &mut Cx<'_>) {
         if self.costs_nothing() {
             self.check_took_ms = Some(0);
-            self.check_next(Checking::new(Why::First), cx);
+            self.check_next(Checking::new(CheckReason::First), cx);
         } else {
             self.set_out(cx);
         }
     }
 
     pub(super) fn is_met_already(&mut self, detail: String, cx: &mut Cx<'_>) {
-        cx.emit(EventKind::CriterionTried { found: Found::Met, detail: detail.clone() });
+        cx.emit(EventKind::CriterionTried { found: CriterionTrial::Met, detail: detail.clone() });
         match self.settings.already {
             Some(Already::Stop) => self.end_as_met(detail, cx),
             Some(Already::Ask) => {
@@ -101,12 +103,12 @@ impl GoalProtocol {
     /// It was tried, and does not hold.
     pub(super) fn is_not_met(&mut self, checking: Checking, detail: String, cx: &mut Cx<'_>) {
         self.not_met = self.tree.as_ref().map(|tree| tree.digest);
-        let found = if checking.could_not_run { Found::CannotRun } else { Found::NotMet };
+        let found = if checking.could_not_run { CriterionTrial::CannotRun } else { CriterionTrial::NotMet };
         cx.emit(EventKind::CriterionTried { found, detail });
         match checking.why {
-            Why::Cap(then) => self.have_last_words(then, cx),
-            Why::Interval => self.next_turn(cx),
-            Why::Claim(_) | Why::First => self.set_out(cx),
+            CheckReason::Cap(then) => self.have_last_words(then, cx),
+            CheckReason::Interval => self.next_turn(cx),
+            CheckReason::Claim(_) | CheckReason::First => self.set_out(cx),
         }
     }
 
@@ -129,7 +131,7 @@ impl GoalProtocol {
             return self.next_turn(cx);
         }
         self.check_took_ms = Some(0);
-        self.check_next(Checking::new(Why::Interval), cx);
+        self.check_next(Checking::new(CheckReason::Interval), cx);
     }
 
     /// Not while somebody works in the folder, and not before anybody did.
@@ -138,7 +140,7 @@ impl GoalProtocol {
     }
 
     pub(super) fn try_at_cap(&mut self, then: Then, cx: &mut Cx<'_>) {
-        let checking = Checking::new(Why::Cap(then));
+        let checking = Checking::new(CheckReason::Cap(then));
         let effect = checking.task(EffectKind::Look(Look { tree: None, paths: Vec::new() }), cx);
         self.trying = Some(Trying { effect, checking, looking: true });
     }

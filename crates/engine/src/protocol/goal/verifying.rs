@@ -1,8 +1,8 @@
 //! A claim is met: the folder is looked at, the success criterion is checked leaf by leaf, and files the goal is
 //! judged by are compared with what they were. Nothing a worker or a critic says makes a goal reached.
 
-use super::answer::{self, Said};
-use super::commands::Fresh;
+use super::answer::{self, JudgeAnswer};
+use super::commands::FreshCommands;
 use super::people::{self, Asking};
 use super::steps::{OUTPUTS, keep_newest};
 use super::trying::Trying;
@@ -27,7 +27,7 @@ const NOT_DELIVERED: &str = "it does not exist among the files that are delivere
 /// A claim that is being verified, or the criterion being tried without one.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) struct Checking {
-    pub why: Why,
+    pub why: CheckReason,
     pub rationale: String,
     /// What is known of each leaf, in the order they are written.
     pub known: Vec<Result<String, String>>,
@@ -36,14 +36,14 @@ pub(super) struct Checking {
     /// How a command failed that is being run once more.
     pub failed_once: Option<String>,
     /// What holds in the worker's folder is being checked in a fresh one.
-    pub fresh: Option<Fresh>,
+    pub fresh: Option<FreshCommands>,
     /// It holds, and in which words; what became of the tests is being found out.
     pub holds: Option<String>,
 }
 
 /// Why the criterion is checked.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub(super) enum Why {
+pub(super) enum CheckReason {
     Claim(Claimant),
     /// Before anything is done.
     First,
@@ -118,16 +118,16 @@ impl GoalProtocol {
         self.claims += 1;
         self.announce(cx);
         self.check_took_ms = Some(0);
-        self.check_next(Checking { rationale, ..Checking::new(Why::Claim(by)) }, cx);
+        self.check_next(Checking { rationale, ..Checking::new(CheckReason::Claim(by)) }, cx);
     }
 
     pub(super) fn check_next(&mut self, mut checking: Checking, cx: &mut Cx<'_>) {
         let until = self.settings.until.clone();
         let mut at = 0;
         let leaf = match (standing(&until, &checking.known, &mut at), &checking.why) {
-            (CheckStatus::Known(Ok(detail)), Why::First) => return self.is_met_already(detail, cx),
+            (CheckStatus::Known(Ok(detail)), CheckReason::First) => return self.is_met_already(detail, cx),
             (CheckStatus::Known(Ok(detail)), _) => return self.holds_here(checking, detail, cx),
-            (CheckStatus::Known(Err(detail)), Why::Claim(_)) => {
+            (CheckStatus::Known(Err(detail)), CheckReason::Claim(_)) => {
                 return self.does_not_hold(&checking, &detail, cx);
             }
             (CheckStatus::Known(Err(detail)), _) => return self.is_not_met(checking, detail, cx),
@@ -135,7 +135,7 @@ impl GoalProtocol {
         };
         // Leaves that cannot matter any more were passed over.
         checking.known.resize(at.saturating_sub(1), Err("not checked".to_owned()));
-        if !leaf.is_free() && !matches!(checking.why, Why::Claim(_)) {
+        if !leaf.is_free() && !matches!(checking.why, CheckReason::Claim(_)) {
             // Nobody claimed anything: nobody is asked or paid.
             return self.learned_of(checking, Err("it is asked when somebody claims it".to_owned()), cx);
         }
@@ -180,7 +180,7 @@ impl GoalProtocol {
     }
 
     pub(super) fn await_check(&mut self, effect: EffectId, checking: Checking) {
-        if matches!(checking.why, Why::Cap(_)) {
+        if matches!(checking.why, CheckReason::Cap(_)) {
             self.trying = Some(Trying { effect, checking, looking: false });
         } else {
             self.awaiting = Awaiting::Checking(Box::new(checking));
@@ -231,7 +231,7 @@ impl GoalProtocol {
         let shown = cx.text(&done.shown).to_owned();
         let result = match self.leaf(&checking) {
             Some(leaf @ (Criterion::Json { .. } | Criterion::File { .. })) => {
-                let found = if done.is_error() { Found::Not(&shown) } else { Found::Text(&shown) };
+                let found = if done.is_error() { FileFound::Not(&shown) } else { FileFound::Text(&shown) };
                 held_by_file(&leaf, &found)
             }
             Some(Criterion::Http { url, status, contains }) => answered(&url, status, contains, done, &shown),
@@ -255,9 +255,11 @@ impl GoalProtocol {
     /// A file of the claimed state that a criterion is about.
     pub(super) fn file_seen(&mut self, checking: Checking, looked: &Looked, cx: &mut Cx<'_>) {
         let result = match (self.leaf(&checking), looked.files.first().map(|file| file.what)) {
-            (Some(leaf), Some(FileContent::Text(text))) => held_by_file(&leaf, &Found::Text(cx.text(&text))),
-            (Some(leaf), Some(FileContent::Opaque)) => held_by_file(&leaf, &Found::NoText),
-            (Some(leaf), _) => held_by_file(&leaf, &Found::Not(NOT_DELIVERED)),
+            (Some(leaf), Some(FileContent::Text(text))) => {
+                held_by_file(&leaf, &FileFound::Text(cx.text(&text)))
+            }
+            (Some(leaf), Some(FileContent::Opaque)) => held_by_file(&leaf, &FileFound::NoText),
+            (Some(leaf), _) => held_by_file(&leaf, &FileFound::Not(NOT_DELIVERED)),
             (None, _) => Err("nothing was to be looked at".to_owned()),
         };
         self.learned_of(checking, result, cx);
@@ -275,9 +277,9 @@ impl GoalProtocol {
         };
         let judge = self.settings.judge().to_owned();
         let result = match answer::read(reply) {
-            (Said::Yes, reason) => Ok(format!("`{judge}` says yes to “{asked}”: {reason}")),
-            (Said::No, reason) => Err(format!("`{judge}` says no to “{asked}”: {reason}")),
-            (Said::Unclear, reason) => Err(format!("`{judge}` cannot tell “{asked}”: {reason}")),
+            (JudgeAnswer::Yes, reason) => Ok(format!("`{judge}` says yes to “{asked}”: {reason}")),
+            (JudgeAnswer::No, reason) => Err(format!("`{judge}` says no to “{asked}”: {reason}")),
+            (JudgeAnswer::Unclear, reason) => Err(format!("`{judge}` cannot tell “{asked}”: {reason}")),
         };
         self.learned_of(*checking, result, cx);
     }
@@ -285,7 +287,7 @@ impl GoalProtocol {
     /// The criterion holds. It counts only if what it goes by is what it was, or a person lets it stand.
     pub(super) fn holds(&mut self, checking: Checking, detail: String, cx: &mut Cx<'_>) {
         self.notes.clear();
-        if matches!(checking.why, Why::Cap(_) | Why::Interval) {
+        if matches!(checking.why, CheckReason::Cap(_) | CheckReason::Interval) {
             // Nobody claimed it, so nobody was shown what there is.
             self.claims += 1;
             self.announce(cx);
@@ -321,7 +323,7 @@ impl GoalProtocol {
         let (detail, in_a_row) = (detail.to_owned(), self.failed_claims);
         cx.emit(EventKind::VerificationFailed { detail: detail.clone(), in_a_row });
         let who = match checking.why {
-            Why::Claim(Claimant::Critic) => "The critic believed the goal to be reached. ",
+            CheckReason::Claim(Claimant::Critic) => "The critic believed the goal to be reached. ",
             _ => "",
         };
         let words = format!(
@@ -337,7 +339,7 @@ impl GoalProtocol {
 }
 
 /// What was found where a file should be.
-enum Found<'a> {
+enum FileFound<'a> {
     Text(&'a str),
     /// It is there, and no text that could be read.
     NoText,
@@ -345,7 +347,7 @@ enum Found<'a> {
     Not(&'a str),
 }
 
-fn held_by_file(leaf: &Criterion, found: &Found<'_>) -> Result<String, String> {
+fn held_by_file(leaf: &Criterion, found: &FileFound<'_>) -> Result<String, String> {
     let (path, said) = match leaf {
         Criterion::Json { file, predicate } => (file, format!("{file}: {predicate}")),
         Criterion::File { path, check: FileCheck::Exists } => (path, format!("{path} exists")),
@@ -358,11 +360,11 @@ fn held_by_file(leaf: &Criterion, found: &Found<'_>) -> Result<String, String> {
         _ => return Err("nothing was to be looked at".to_owned()),
     };
     let held = match (leaf, found) {
-        (_, Found::Not(why)) => Err(one_line(why)),
+        (_, FileFound::Not(why)) => Err(one_line(why)),
         (Criterion::File { check: FileCheck::Exists, .. }, _) => Ok(()),
-        (_, Found::NoText) => Err("it is no text, or too large to be read".to_owned()),
-        (Criterion::Json { predicate, .. }, Found::Text(text)) => predicate::check(text, predicate),
-        (Criterion::File { check, .. }, Found::Text(text)) => criterion::file_holds(check, Some(text)),
+        (_, FileFound::NoText) => Err("it is no text, or too large to be read".to_owned()),
+        (Criterion::Json { predicate, .. }, FileFound::Text(text)) => predicate::check(text, predicate),
+        (Criterion::File { check, .. }, FileFound::Text(text)) => criterion::file_holds(check, Some(text)),
         _ => Ok(()),
     };
     held.map(|()| said).map_err(|why| format!("{path}: {why}"))

@@ -3,16 +3,16 @@
 //! back, goes to the worker once and then to a person. What is no readable word about all of the change never passes for a look, and is
 //! said; with `--strict-critic` a person decides then.
 
-use super::answer::{self, Said};
+use super::answer::{self, JudgeAnswer};
 use super::people::{self, Asking};
-use super::verifying::{Checking, Why};
+use super::verifying::{CheckReason, Checking};
 use super::{Awaiting, GoalProtocol, tag};
 use crate::brief::{beginning_of, enclose, one_line};
 use crate::budget::{Cap, CapScope};
 use crate::digest::Digest;
 use crate::effect::CallFailure;
 use crate::event::EventKind;
-use crate::goal::Seen;
+use crate::goal::WholeChangeReview;
 use crate::judging::{Piece, Subject};
 use crate::machine::{Cx, LedTurn};
 use crate::reading::shown::neutralise;
@@ -40,7 +40,7 @@ const NAMED: usize = 5;
 
 #[derive(Default)]
 pub(super) struct WholeChange {
-    asked: Option<Asked>,
+    asked: Option<PendingReview>,
     /// The state it last had a readable word about, all of it, and what it objects to.
     known: Option<(Digest, Option<String>)>,
     /// The worker has heard an objection.
@@ -48,7 +48,7 @@ pub(super) struct WholeChange {
 }
 
 /// What waits for the critic's word.
-struct Asked {
+struct PendingReview {
     tree: Digest,
     left_out: Vec<String>,
     checking: Checking,
@@ -76,11 +76,11 @@ impl GoalProtocol {
         if let Some(shortage) = cx.shortage(&[(&critic, &messages, None)]) {
             return self.not_looked(&shortage.to_string(), checking, detail, cx);
         }
-        if !matches!(checking.why, Why::Cap(_)) {
+        if !matches!(checking.why, CheckReason::Cap(_)) {
             self.awaiting = Awaiting::Nothing;
         }
         cx.emit(EventKind::ChangeShown { critic: critic.clone(), left_out: left_out.clone() });
-        self.whole.asked = Some(Asked { tree: tree.digest, left_out, checking, detail });
+        self.whole.asked = Some(PendingReview { tree: tree.digest, left_out, checking, detail });
         cx.lead(LedTurn {
             agent: &critic,
             role: Role::Critic,
@@ -95,13 +95,15 @@ impl GoalProtocol {
     }
 
     pub(super) fn looked_over(&mut self, reply: Result<&str, &CallFailure>, cx: &mut Cx<'_>) {
-        let Some(Asked { tree, left_out, checking, detail }) = self.whole.asked.take() else { return };
+        let Some(PendingReview { tree, left_out, checking, detail }) = self.whole.asked.take() else {
+            return;
+        };
         let reply = match reply {
             Ok(reply) => reply,
             Err(failure) => return self.not_looked(&failure.to_string(), checking, detail, cx),
         };
         match answer::read(reply) {
-            (Said::Yes, reason) => {
+            (JudgeAnswer::Yes, reason) => {
                 // It describes a change, so that words of defect prove little.
                 if let Some((rule, passage)) = doubt::against(&reason, doubt::Scope::Evidence) {
                     let objection = format!("{}: {passage}", rule.sentence());
@@ -113,10 +115,10 @@ impl GoalProtocol {
                     return self.not_looked(&because, checking, detail, cx);
                 }
                 self.whole.known = Some((tree, None));
-                self.say_of_change(Seen::NothingWrong, &reason, cx);
+                self.say_of_change(WholeChangeReview::NothingWrong, &reason, cx);
                 self.reached(detail, cx);
             }
-            (Said::No, reason) => {
+            (JudgeAnswer::No, reason) => {
                 let said = clean::reply(&reply[..reply.floor_char_boundary(64 << 10)]);
                 let said = one_line(reasoning::without_leading(&said));
                 // A long reason was cut.
@@ -124,7 +126,7 @@ impl GoalProtocol {
                 self.whole.known = Some((tree, Some(objection.clone())));
                 self.objected(&objection, checking, detail, cx);
             }
-            (Said::Unclear, reason) => {
+            (JudgeAnswer::Unclear, reason) => {
                 self.not_looked(&format!("it gave no answer: {reason}"), checking, detail, cx);
             }
         }
@@ -132,8 +134,8 @@ impl GoalProtocol {
 
     /// The worker hears it once; after that, and where no worker is left, a person decides.
     fn objected(&mut self, objection: &str, checking: Checking, detail: String, cx: &mut Cx<'_>) {
-        self.say_of_change(Seen::Objection, objection, cx);
-        if !matches!(checking.why, Why::Cap(_)) && !std::mem::replace(&mut self.whole.told, true) {
+        self.say_of_change(WholeChangeReview::Objection, objection, cx);
+        if !matches!(checking.why, CheckReason::Cap(_)) && !std::mem::replace(&mut self.whole.told, true) {
             let detail = format!("the check passes, but the critic objects to the change: {objection}");
             return self.does_not_hold(&checking, &detail, cx);
         }
@@ -144,7 +146,7 @@ impl GoalProtocol {
 
     fn not_looked(&mut self, because: &str, checking: Checking, detail: String, cx: &mut Cx<'_>) {
         let because = beginning_of(&one_line(because), REASON);
-        self.say_of_change(Seen::NotAll, &because, cx);
+        self.say_of_change(WholeChangeReview::NotAll, &because, cx);
         let about = format!("the critic did not look at the whole change: {because}");
         if !self.settings.strict_critic {
             self.notes.push(about);
@@ -165,7 +167,7 @@ impl GoalProtocol {
         self.reached(detail, cx);
     }
 
-    fn say_of_change(&self, seen: Seen, reason: &str, cx: &mut Cx<'_>) {
+    fn say_of_change(&self, seen: WholeChangeReview, reason: &str, cx: &mut Cx<'_>) {
         let critic = self.settings.critic.clone().unwrap_or_default();
         cx.emit(EventKind::ChangeLookedAt { critic, seen, reason: reason.to_owned() });
     }

@@ -3,19 +3,19 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::questions::{self, Ask};
-use super::settings::{COMPLETIONS, Mode, Pair};
+use super::questions::{self, PipelineQuestion};
+use super::settings::{COMPLETIONS, PairSettings, PipelineMode};
 use super::{AtWork, Pipeline, Stage};
-use crate::artifact::Entry as FileEntry;
+use crate::artifact::ArtifactFile as FileEntry;
 use crate::event::EventKind;
 use crate::judging::PARTS;
 use crate::machine::Cx;
 use crate::pipeline::event::PipelineEvent;
 use crate::pipeline::facts::{self, AgentReadiness};
-use crate::pipeline::listing::Found;
-use crate::pipeline::registry::{Check, Entry};
-use crate::protocol::score::files::{Files, Output};
-use crate::protocol::score::settings::Settings as Score;
+use crate::pipeline::listing::ListedFile;
+use crate::pipeline::registry::{Check, RegistryEntry};
+use crate::protocol::score::files::{PairFiles, WorkerOutput};
+use crate::protocol::score::settings::ScoreSettings as Score;
 
 impl Pipeline {
     /// What follows from what is known now. Called whenever something changed.
@@ -73,16 +73,16 @@ impl Pipeline {
             self.at_work.values().any(|at| at.agent == agent)
                 || self.ended.values().any(|(at, _)| at.agent == agent)
         };
-        let could = |entry: &&Entry| {
+        let could = |entry: &&RegistryEntry| {
             self.takes_part(entry) && !self.tried.contains(&entry.agent) && !is_busy(&entry.agent)
         };
-        let entries: Vec<&Entry> = self.settings.registry.entries.iter().filter(could).collect();
-        if self.settings.mode != Mode::Pipeline {
+        let entries: Vec<&RegistryEntry> = self.settings.registry.entries.iter().filter(could).collect();
+        if self.settings.mode != PipelineMode::Pipeline {
             return entries.into_iter().map(|entry| (entry.agent.clone(), AgentReadiness::Ready)).collect();
         }
         let facts = self.facts();
         let standings: BTreeMap<String, AgentReadiness> = facts.standings().into_iter().collect();
-        let one = |entry: &Entry| {
+        let one = |entry: &RegistryEntry| {
             let standing = standings.get(&entry.agent).cloned();
             (entry.agent.clone(), standing.unwrap_or_else(|| facts.standing(entry)))
         };
@@ -90,16 +90,18 @@ impl Pipeline {
     }
 
     fn ask_condition(&mut self, agent: &str, text: String, cx: &mut Cx<'_>) {
-        let is_asked =
-            self.asks.values().any(|ask| matches!(ask, Ask::Condition { text: asked } if *asked == text));
+        let is_asked = self
+            .asks
+            .values()
+            .any(|ask| matches!(ask, PipelineQuestion::Condition { text: asked } if *asked == text));
         if !is_asked {
             let effect = cx.ask(questions::condition(agent, &text));
-            self.asks.insert(effect, Ask::Condition { text });
+            self.asks.insert(effect, PipelineQuestion::Condition { text });
         }
     }
 
     /// Writes of one place come one after the other.
-    fn is_in_the_way(&self, entry: &Entry) -> bool {
+    fn is_in_the_way(&self, entry: &RegistryEntry) -> bool {
         let busy = self.at_work.values().chain(self.ended.values().map(|(at, _)| at));
         busy.filter_map(|at| self.settings.registry.get(&at.agent)).any(|other| overlap(entry, other))
     }
@@ -155,8 +157,8 @@ impl Pipeline {
     }
 
     /// A pair, as a `score` loop over files.
-    fn pair(&self, entry: &Entry, pair: &Pair, open: &[String], cx: &mut Cx<'_>) -> Score {
-        let single = self.settings.mode != Mode::Pipeline;
+    fn pair(&self, entry: &RegistryEntry, pair: &PairSettings, open: &[String], cx: &mut Cx<'_>) -> Score {
+        let single = self.settings.mode != PipelineMode::Pipeline;
         let mut critics = pair.critics.clone();
         critics.truncate(if single { 1 } else { 2 });
         if let [only] = critics.as_mut_slice() {
@@ -187,14 +189,14 @@ impl Pipeline {
             stop_early: false,
             out: None,
             max_parts: PARTS,
-            escalates: self.settings.mode != Mode::Simple
+            escalates: self.settings.mode != PipelineMode::Simple
                 && !entry.is_advisory()
                 && !self.escalated.contains(&entry.agent),
             files: Some(self.files(entry, pair, open)),
         }
     }
 
-    fn files(&self, entry: &Entry, pair: &Pair, open: &[String]) -> Files {
+    fn files(&self, entry: &RegistryEntry, pair: &PairSettings, open: &[String]) -> PairFiles {
         let verdict = self.facts().verdict(&entry.agent);
         let made = self.made(entry);
         let (before, there) = if entry.judges() {
@@ -210,10 +212,10 @@ impl Pipeline {
             (made, there)
         };
         let artifact = verdict.map(|verdict| paths(&verdict.files)).unwrap_or_default();
-        Files {
+        PairFiles {
             agent: entry.agent.clone(),
             produces: entry.produces.clone(),
-            output: if entry.judges() { Output::Reply } else { pair.output },
+            output: if entry.judges() { WorkerOutput::Reply } else { pair.output },
             before,
             there,
             artifact: if entry.judges() { Vec::new() } else { artifact },
@@ -231,8 +233,8 @@ impl Pipeline {
     }
 
     /// What there is of an agent's products.
-    fn made(&self, entry: &Entry) -> Vec<FileEntry> {
-        let mut found: BTreeMap<&str, Found> = BTreeMap::new();
+    fn made(&self, entry: &RegistryEntry) -> Vec<FileEntry> {
+        let mut found: BTreeMap<&str, ListedFile> = BTreeMap::new();
         for pattern in entry.produces.iter().flat_map(|product| product.patterns.iter().chain(&product.files))
         {
             found.extend(self.listing.matching(pattern));
@@ -242,7 +244,7 @@ impl Pipeline {
 
     /// What is there already, complete and not judged as it is: the critic speaks first. What belongs to others, or
     /// was there before anybody worked, is no part of it.
-    fn there(&self, entry: &Entry, made: &[FileEntry]) -> Vec<String> {
+    fn there(&self, entry: &RegistryEntry, made: &[FileEntry]) -> Vec<String> {
         let facts = self.facts();
         if made.is_empty() || !facts.gaps_of_output(entry, &|_| true).is_empty() {
             return Vec::new();
@@ -261,7 +263,7 @@ impl Pipeline {
     }
 
     /// What somebody who is dispatched as a critic judges: the work its conditions name.
-    fn judged_by(&self, entry: &Entry) -> Vec<FileEntry> {
+    fn judged_by(&self, entry: &RegistryEntry) -> Vec<FileEntry> {
         let facts = self.facts();
         let mut found: BTreeMap<String, FileEntry> = BTreeMap::new();
         let mut add = |file: FileEntry| {
@@ -290,7 +292,7 @@ impl Pipeline {
     }
 }
 
-fn file_entry((path, found): (&str, Found)) -> FileEntry {
+fn file_entry((path, found): (&str, ListedFile)) -> FileEntry {
     FileEntry { path: path.to_owned(), mode: found.mode, blob: found.digest }
 }
 
@@ -298,8 +300,8 @@ fn paths(files: &[FileEntry]) -> Vec<String> {
     files.iter().map(|file| file.path.clone()).collect()
 }
 
-fn overlap(one: &Entry, other: &Entry) -> bool {
-    let patterns = |entry: &Entry| -> Vec<_> {
+fn overlap(one: &RegistryEntry, other: &RegistryEntry) -> bool {
+    let patterns = |entry: &RegistryEntry| -> Vec<_> {
         entry
             .produces
             .iter()

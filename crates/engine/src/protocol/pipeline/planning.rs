@@ -1,7 +1,7 @@
 //! Plan first: requirements if they are wanted, a plan, a person's yes. Nothing is dispatched before.
 
 use super::Pipeline;
-use super::questions::{self, Ask};
+use super::questions::{self, PipelineQuestion};
 use super::settings::Planning;
 use crate::blocks::Blocks;
 use crate::budget::Usage;
@@ -76,7 +76,7 @@ impl Pipeline {
         if !blocked.is_empty() {
             // What is blocked cannot be agreed to, not even in advance.
             let effect = cx.ask(questions::blocked_plan(&blocked, spec));
-            self.asks.insert(effect, Ask::Plan { text, spec });
+            self.asks.insert(effect, PipelineQuestion::Plan { text, spec });
         } else if spec {
             self.spec = Some(text);
             self.ask_for(TAG_PLAN, Some(text), None, cx);
@@ -85,7 +85,7 @@ impl Pipeline {
         } else {
             let required = self.spec.map(|spec| cx.text(&spec).to_owned());
             let effect = cx.ask(questions::plan(cx.text(&text), required.as_deref()));
-            self.asks.insert(effect, Ask::Plan { text, spec });
+            self.asks.insert(effect, PipelineQuestion::Plan { text, spec });
         }
     }
 

@@ -20,7 +20,7 @@ const NO: &str = "no";
 
 /// An open question.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub(super) enum Ask {
+pub(super) enum PipelineQuestion {
     Plan {
         text: Digest,
         spec: bool,
@@ -103,23 +103,23 @@ impl Pipeline {
         let Some(ask) = self.asks.remove(effect) else { return };
         let said = cx.text(&said).to_owned();
         match ask {
-            Ask::Plan { text, spec } => self.told_of_plan(text, spec, &said, by, cx),
-            Ask::Condition { text } => {
+            PipelineQuestion::Plan { text, spec } => self.told_of_plan(text, spec, &said, by, cx),
+            PipelineQuestion::Condition { text } => {
                 let holds = is_yes(&said);
                 self.manual.insert(text.clone(), holds);
                 let event = PipelineEvent::ConditionSaid { text, holds, by: by.to_owned() };
                 cx.emit(EventKind::Pipeline(event));
                 self.identify(cx);
             }
-            Ask::Outside => self.told_of_outside(is_yes(&said), cx),
-            Ask::Conflict(question) => {
+            PipelineQuestion::Outside => self.told_of_outside(is_yes(&said), cx),
+            PipelineQuestion::Conflict(question) => {
                 let way = match question.pick(&said) {
                     Picked::Choice { word, .. } => Way::of(word),
                     _ => None,
                 };
                 self.told_of_conflict(way, cx);
             }
-            Ask::Result => self.told_of_result(&said, by, cx),
+            PipelineQuestion::Result => self.told_of_result(&said, by, cx),
         }
     }
 

@@ -3,9 +3,9 @@
 use super::checking::Purpose;
 use std::collections::BTreeSet;
 
-use super::questions::{self, Ask};
-use super::settings::Mode;
-use super::{Again, Pass, Pipeline, Stage};
+use super::questions::{self, PipelineQuestion};
+use super::settings::PipelineMode;
+use super::{Again, EndedDispatch, Pipeline, Stage};
 use crate::digest::Digest;
 use crate::event::EventKind;
 use crate::machine::{Cx, TaskResult};
@@ -15,7 +15,7 @@ use crate::pipeline::aggregate::{Component, Hundredths};
 use crate::pipeline::event::PipelineEvent;
 use crate::pipeline::facts::AgentReadiness;
 use crate::pipeline::learning::{self, PairRecord, Suggestion};
-use crate::pipeline::registry::{Check, Entry};
+use crate::pipeline::registry::{Check, RegistryEntry};
 use crate::tree::CommitFiles;
 
 /// A component below this is sent out again.
@@ -36,7 +36,7 @@ impl Pipeline {
 
     /// Nobody is at work and nobody can be dispatched.
     pub(super) fn score(&mut self, cx: &mut Cx<'_>) {
-        if self.settings.mode != Mode::Pipeline {
+        if self.settings.mode != PipelineMode::Pipeline {
             return self.end_without_gate(cx);
         }
         let report = self.report();
@@ -58,7 +58,7 @@ impl Pipeline {
         self.stage = Stage::Ending;
         let remaining = self.remaining(&report);
         let effect = cx.ask(questions::result(&report, &remaining));
-        self.asks.insert(effect, Ask::Result);
+        self.asks.insert(effect, PipelineQuestion::Result);
     }
 
     /// Once more, if there is a round left and somebody who could do better; else this is what there is.
@@ -124,9 +124,9 @@ impl Pipeline {
     }
 
     /// The first worker whose work somebody judges.
-    fn first_judged(&self, judge: &Entry) -> Option<String> {
+    fn first_judged(&self, judge: &RegistryEntry) -> Option<String> {
         let registry = &self.settings.registry;
-        let worker = |entry: &&Entry| !entry.judges() && self.takes_part(entry);
+        let worker = |entry: &&RegistryEntry| !entry.judges() && self.takes_part(entry);
         judge.requires.atoms().into_iter().find_map(|atom| match &atom.check {
             Check::Score { critic, .. } => {
                 registry.judged_by(critic).find(worker).map(|entry| entry.agent.clone())
@@ -223,7 +223,7 @@ impl Pipeline {
         let overall =
             report.aggregate.overall.map_or_else(|| "no score".to_owned(), |o| format!("overall {o}"));
         let rounds = if self.round == 1 { "round" } else { "rounds" };
-        let gated = if self.settings.mode == Mode::Pipeline {
+        let gated = if self.settings.mode == PipelineMode::Pipeline {
             let is = if report.is_open() { "open" } else { "closed" };
             format!(", gate `{}` {is}", report.gate.name)
         } else {
@@ -249,7 +249,7 @@ impl Pipeline {
 
 impl Pipeline {
     fn suggestions(&self) -> Vec<Suggestion> {
-        let record = |pass: &Pass| PairRecord {
+        let record = |pass: &EndedDispatch| PairRecord {
             agent: pass.agent.clone(),
             critic: self.settings.registry.get(&pass.agent).and_then(|entry| entry.critic.clone()),
             score: pass.score,
@@ -259,7 +259,9 @@ impl Pipeline {
             open: pass.open.clone(),
         };
         // The score of somebody who judges says nothing about how well it judges.
-        let judges = |pass: &&Pass| self.settings.registry.get(&pass.agent).is_some_and(Entry::judges);
+        let judges = |pass: &&EndedDispatch| {
+            self.settings.registry.get(&pass.agent).is_some_and(RegistryEntry::judges)
+        };
         let passes = self.passes.iter().filter(|pass| !judges(pass));
         learning::suggestions(&passes.map(record).collect::<Vec<_>>())
     }

@@ -5,14 +5,14 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde::{Deserialize, Serialize};
 
 use crate::budget::Limits;
-use crate::deduction::{Level, Table};
+use crate::deduction::{DeductionTable, Level};
 use crate::digest::Digest;
 use crate::judging::Seat;
 use crate::manifest::{Job, PlannedWrite, Purpose, RunManifest, StatePlaces};
 use crate::pipeline::event::Loaded;
 use crate::pipeline::{Gate, PairVerdict, Pattern, Registry};
 use crate::plan::NodePlan;
-use crate::protocol::score::files::{Command, Output};
+use crate::protocol::score::files::{ProjectCommand, WorkerOutput};
 
 /// Rounds of one pair before it is escalated.
 pub const ROUNDS: u32 = 3;
@@ -28,7 +28,7 @@ pub const JOBS: u32 = 4;
 pub const MOST_AGENTS: usize = 2_000;
 
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
-pub struct Settings {
+pub struct PipelineSettings {
     /// What `{project}` stands for.
     pub project: String,
     /// What the user asked for.
@@ -39,9 +39,9 @@ pub struct Settings {
     #[serde(default)]
     pub enabled: BTreeSet<String>,
     /// How each agent of the registry is dispatched. One without is never dispatched.
-    pub pairs: BTreeMap<String, Pair>,
+    pub pairs: BTreeMap<String, PairSettings>,
     pub gate: Gate,
-    pub mode: Mode,
+    pub mode: PipelineMode,
     pub jobs: u32,
     #[serde(default = "rounds")]
     pub rounds: u32,
@@ -101,7 +101,7 @@ const fn fixes() -> u32 {
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Mode {
+pub enum PipelineMode {
     #[default]
     Pipeline,
     /// These agents at once: no dependency checks, single critics, no overall rounds.
@@ -112,7 +112,7 @@ pub enum Mode {
 
 /// How an agent is dispatched, apart from what the registry says.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
-pub struct Pair {
+pub struct PairSettings {
     /// The name it is called by: an agent of the run.
     pub worker: String,
     /// Who it is, what always holds, the skill and its gotchas: the beginning of every brief to the worker.
@@ -123,7 +123,7 @@ pub struct Pair {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rubric: Option<Digest>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub table: Option<Table>,
+    pub table: Option<DeductionTable>,
     pub severity: Level,
     /// The critics' agent files: who they are, by name.
     #[serde(default)]
@@ -136,9 +136,9 @@ pub struct Pair {
     pub critics: Vec<Seat>,
     pub threshold: u32,
     #[serde(default)]
-    pub output: Output,
+    pub output: WorkerOutput,
     #[serde(default)]
-    pub verify: Vec<Command>,
+    pub verify: Vec<ProjectCommand>,
     /// What went into `identity` and `task`.
     #[serde(default)]
     pub loaded: Vec<Loaded>,
@@ -173,14 +173,14 @@ pub struct Commit {
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub struct Hooks {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub pre_dispatch: Vec<Command>,
+    pub pre_dispatch: Vec<ProjectCommand>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub post_completion: Vec<Command>,
+    pub post_completion: Vec<ProjectCommand>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub pre_commit: Vec<Command>,
+    pub pre_commit: Vec<ProjectCommand>,
 }
 
-impl Settings {
+impl PipelineSettings {
     pub fn node_plan(&self, limits: Limits) -> Result<NodePlan, serde_json::Error> {
         let settings = serde_json::to_value(self)?;
         let book = super::RULE_BOOK;

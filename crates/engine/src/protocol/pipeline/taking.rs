@@ -1,9 +1,9 @@
 //! A pair is through: its result is brought to the project, or it is blocked. One after the other, a parallel group's
 //! together.
 
-use super::questions::{self, Ask};
-use super::{AtWork, Pass, Pipeline, Stage};
-use crate::artifact::Entry as FileEntry;
+use super::questions::{self, PipelineQuestion};
+use super::{AtWork, EndedDispatch, Pipeline, Stage};
+use crate::artifact::ArtifactFile as FileEntry;
 use crate::conflict::{Conflicts, Resolution, Way};
 use crate::digest::Digest;
 use crate::effect::NodePath;
@@ -47,8 +47,8 @@ impl Pipeline {
 
     pub(super) fn take(&mut self, node: NodePath, at: AtWork, outcome: &Outcome, cx: &mut Cx<'_>) {
         let entry = self.settings.registry.get(&at.agent);
-        let judges = entry.is_some_and(super::Entry::judges);
-        let advisory = entry.is_some_and(super::Entry::is_advisory);
+        let judges = entry.is_some_and(super::RegistryEntry::judges);
+        let advisory = entry.is_some_and(super::RegistryEntry::is_advisory);
         let result = cx.result_of(&node);
         let is_whole = result.as_ref().is_some_and(|result| result.blocked.is_none());
         let counts = match outcome {
@@ -76,7 +76,7 @@ impl Pipeline {
         }
         let to_user =
             self.settings.registry.get(agent).is_some_and(|entry| entry.escalate_to == EscalateTo::User);
-        self.passes.push(Pass {
+        self.passes.push(EndedDispatch {
             agent: agent.to_owned(),
             score: verdict.map(|verdict| verdict.score),
             rounds: verdict.map_or(0, |verdict| verdict.rounds),
@@ -154,7 +154,7 @@ impl Pipeline {
         let event = PipelineEvent::WroteOutside { agent: agent.clone(), paths: outside.clone() };
         cx.emit(EventKind::Pipeline(event));
         let effect = cx.ask(questions::outside(&agent, &outside));
-        self.asks.insert(effect, Ask::Outside);
+        self.asks.insert(effect, PipelineQuestion::Outside);
     }
 
     pub(super) fn told_of_outside(&mut self, yes: bool, cx: &mut Cx<'_>) {
@@ -199,7 +199,7 @@ impl Pipeline {
         let question = conflicts.question(taking.seen.is_some());
         taking.seen = Some(conflicts.seen);
         let effect = cx.ask(question.clone());
-        self.asks.insert(effect, Ask::Conflict(question));
+        self.asks.insert(effect, PipelineQuestion::Conflict(question));
     }
 
     pub(super) fn told_of_conflict(&mut self, way: Option<Way>, cx: &mut Cx<'_>) {

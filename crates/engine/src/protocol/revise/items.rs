@@ -4,7 +4,7 @@
 
 use std::collections::BTreeSet;
 
-use super::Sent;
+use super::SentItem;
 use crate::evidence::folded::folded;
 use crate::reading::quote;
 use crate::reading::status::{Bullet, Status, StatusReply};
@@ -25,7 +25,7 @@ pub(super) enum Ground {
     OnlyNew,
 }
 
-pub(super) fn ground(reply: &StatusReply, items: &[Sent], draft: &str, previous: Option<&str>) -> Ground {
+pub(super) fn ground(reply: &StatusReply, items: &[SentItem], draft: &str, previous: Option<&str>) -> Ground {
     let open: Vec<u32> = items.iter().filter(|s| s.open).map(|s| s.item.number).collect();
     if reply.status == Status::Approved || open.is_empty() {
         return Ground::Stands;
@@ -38,7 +38,7 @@ pub(super) fn ground(reply: &StatusReply, items: &[Sent], draft: &str, previous:
 }
 
 /// The earlier items the critic marked addressed: by number, or in words that mean one of them more than any other.
-pub(super) fn marked_addressed(ticked: &[Bullet], items: &[Sent]) -> Vec<u32> {
+pub(super) fn marked_addressed(ticked: &[Bullet], items: &[SentItem]) -> Vec<u32> {
     let known = |n: &u32| items.iter().any(|s| s.item.number == *n);
     let mut numbers: Vec<u32> = Vec::new();
     let mut worded: Vec<&Bullet> = Vec::new();
@@ -67,7 +67,7 @@ pub(super) fn marked_addressed(ticked: &[Bullet], items: &[Sent]) -> Vec<u32> {
 }
 
 /// The earlier item an open bullet speaks of, by number or by similar wording.
-pub(super) fn recurs_as(bullet: &Bullet, items: &[Sent]) -> Option<u32> {
+pub(super) fn recurs_as(bullet: &Bullet, items: &[SentItem]) -> Option<u32> {
     if let Some(n) = cited(bullet, items) {
         return Some(n);
     }
@@ -90,13 +90,13 @@ pub(super) fn shares_words(item: &str, said: &str) -> bool {
 }
 
 /// The first earlier item an open bullet cites by number.
-fn cited(bullet: &Bullet, items: &[Sent]) -> Option<u32> {
+fn cited(bullet: &Bullet, items: &[SentItem]) -> Option<u32> {
     bullet.cites.iter().copied().find(|n| items.iter().any(|s| s.item.number == *n))
 }
 
 /// What the worker is told: the critic's words, with the item's own before them where the critic only says that it is
 /// still open.
-pub(super) fn told(bullet: &Bullet, earlier: Option<&Item>, items: &[Sent]) -> String {
+pub(super) fn told(bullet: &Bullet, earlier: Option<&Item>, items: &[SentItem]) -> String {
     // A number that names no item belongs to what the bullet says.
     let said = if cited(bullet, items).is_some() { &bullet.text } else { &bullet.whole };
     match earlier {

@@ -2,7 +2,7 @@
 //! reaches them.
 
 use super::Score;
-use super::files::{Files, Output};
+use super::files::{PairFiles, WorkerOutput};
 use super::history::History;
 use crate::blocks::Blocks;
 use crate::digest::Digest;
@@ -22,7 +22,7 @@ pub(super) const RESTRUCTURE: &str = "restructure";
 pub(super) const GIVE_UP: &str = "give-up";
 
 /// What a worker is called for.
-pub(super) enum Call<'a> {
+pub(super) enum WorkerTask<'a> {
     Draft,
     Revision {
         draft: Digest,
@@ -46,7 +46,7 @@ pub(super) enum Call<'a> {
     },
 }
 
-impl Call<'_> {
+impl WorkerTask<'_> {
     /// It begins with nothing of what was done before.
     const fn is_afresh(&self) -> bool {
         matches!(self, Self::Draft | Self::Fresh { .. } | Self::Restructure)
@@ -54,13 +54,13 @@ impl Call<'_> {
 }
 
 impl Score {
-    pub(super) fn call_worker(&self, call: &Call<'_>, cx: &mut Cx<'_>) {
+    pub(super) fn call_worker(&self, call: &WorkerTask<'_>, cx: &mut Cx<'_>) {
         let Some(worker) = self.settings.worker.as_deref() else { return };
         let template = match call {
-            Call::Draft | Call::Complete { .. } | Call::Fix { .. } => WORKER_DRAFT,
-            Call::Revision { .. } => WORKER_REVISION,
-            Call::Fresh { .. } => WORKER_FRESH,
-            Call::Restructure => WORKER_RESTRUCTURE,
+            WorkerTask::Draft | WorkerTask::Complete { .. } | WorkerTask::Fix { .. } => WORKER_DRAFT,
+            WorkerTask::Revision { .. } => WORKER_REVISION,
+            WorkerTask::Fresh { .. } => WORKER_FRESH,
+            WorkerTask::Restructure => WORKER_RESTRUCTURE,
         };
         let mut brief = match &self.settings.files {
             None => Blocks::of(cx.intern(template)),
@@ -71,8 +71,8 @@ impl Score {
             brief = brief.block("Rubric", self.rubric());
         }
         let brief = match call {
-            Call::Draft => self.begun(brief),
-            Call::Revision { draft, findings, scores } => {
+            WorkerTask::Draft => self.begun(brief),
+            WorkerTask::Revision { draft, findings, scores } => {
                 brief = brief
                     .line("Mode", "Revision")
                     .line("Round", &format!("{} of {}", self.attempt.rounds, self.limit))
@@ -82,16 +82,16 @@ impl Score {
                 }
                 brief.list("Findings", &findings.iter().map(feedback).collect::<Vec<_>>())
             }
-            Call::Complete { gaps } => brief
+            WorkerTask::Complete { gaps } => brief
                 .line("Mode", "Completion")
                 .list("Your output is incomplete. Make good, and leave the rest as it is", gaps),
-            Call::Fix { command, output } => {
+            WorkerTask::Fix { command, output } => {
                 let failed = format!("`{command}` fails; mend what it finds, and leave the rest as it is");
                 let brief = brief.line("Mode", "Fix").line("Verification", &failed);
                 output.map_or(brief.clone(), |output| brief.block("Its output", output))
             }
-            Call::Fresh { decision } => brief.line("Mode", "Fresh Start").block("Decision", *decision),
-            Call::Restructure => {
+            WorkerTask::Fresh { decision } => brief.line("Mode", "Fresh Start").block("Decision", *decision),
+            WorkerTask::Restructure => {
                 brief.line("Mode", "Fresh Start").list("Findings of all rounds", &self.history.everything())
             }
         };
@@ -101,10 +101,10 @@ impl Score {
     }
 
     /// Who the worker is, and what it has to make.
-    fn files_brief(files: &Files, cx: &mut Cx<'_>) -> Blocks {
+    fn files_brief(files: &PairFiles, cx: &mut Cx<'_>) -> Blocks {
         let template = match files.output {
-            Output::Files => WORKER_FILES,
-            Output::Reply => WORKER_REPLY,
+            WorkerOutput::Files => WORKER_FILES,
+            WorkerOutput::Reply => WORKER_REPLY,
         };
         let template = cx.intern(template);
         let brief = match files.identity {

@@ -5,23 +5,23 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use crate::artifact::Entry;
+use crate::artifact::ArtifactFile;
 use crate::digest::Digest;
 use crate::pipeline::{Pattern, Product};
 
 /// The files of a pair. It works in a folder of its own.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
-pub struct Files {
+pub struct PairFiles {
     /// Its name in the registry, for messages and verdicts.
     pub agent: String,
     /// What it has to make. Empty: whatever it changes.
     #[serde(default)]
     pub produces: Vec<Product>,
     #[serde(default)]
-    pub output: Output,
+    pub output: WorkerOutput,
     /// What there is of its products when it is dispatched, and of what it judges.
     #[serde(default)]
-    pub before: Vec<Entry>,
+    pub before: Vec<ArtifactFile>,
     /// Files of `before` that are judged as they are, before anybody works: what is there already. Of a pair without a
     /// worker, all that is judged.
     #[serde(default)]
@@ -44,7 +44,7 @@ pub struct Files {
     #[serde(default)]
     pub critics: BTreeMap<String, Digest>,
     #[serde(default)]
-    pub verify: Vec<Command>,
+    pub verify: Vec<ProjectCommand>,
     /// Attempts to mend what the verify commands find.
     #[serde(default)]
     pub fixes: u32,
@@ -52,15 +52,15 @@ pub struct Files {
     #[serde(default)]
     pub completions: u32,
     #[serde(default)]
-    pub pre_dispatch: Vec<Command>,
+    pub pre_dispatch: Vec<ProjectCommand>,
     #[serde(default)]
-    pub post_completion: Vec<Command>,
+    pub post_completion: Vec<ProjectCommand>,
 }
 
 /// How a worker's output becomes files.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Output {
+pub enum WorkerOutput {
     /// It writes them itself.
     #[default]
     Files,
@@ -70,12 +70,12 @@ pub enum Output {
 
 /// A command of the project, run in the pair's folder.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
-pub struct Command {
+pub struct ProjectCommand {
     pub line: String,
     pub timeout_ms: u64,
 }
 
-impl Files {
+impl PairFiles {
     /// Whether a path is among what it makes.
     pub fn makes(&self, path: &str) -> bool {
         self.produces.is_empty() || self.produces.iter().any(|product| product.matches(path))

@@ -12,12 +12,12 @@ const MOST_ASKED: usize = 8;
 
 #[derive(Clone, Debug, Default)]
 pub(super) struct History {
-    points: BTreeMap<u32, Point>,
+    points: BTreeMap<u32, RaisedPoint>,
     rounds: Vec<Round>,
 }
 
 #[derive(Clone, Debug)]
-struct Point {
+struct RaisedPoint {
     line: String,
     lens: Option<String>,
     /// The rounds that raised it.
@@ -37,7 +37,7 @@ impl History {
     pub(super) fn note(&mut self, round: u32, scores: Vec<u32>, findings: &[Finding]) {
         self.rounds.push(Round { number: round, scores });
         for finding in findings.iter().filter(|f| f.is_supported()) {
-            let point = self.points.entry(finding.number).or_insert_with(|| Point {
+            let point = self.points.entry(finding.number).or_insert_with(|| RaisedPoint {
                 line: String::new(),
                 lens: finding.lens.clone(),
                 raised: Vec::new(),
@@ -74,7 +74,7 @@ impl History {
 
     /// Every point of every round, with the rounds that raised it.
     pub(super) fn everything(&self) -> Vec<String> {
-        let mut lines: Vec<String> = self.points.values().take(MOST_LISTED).map(Point::shown).collect();
+        let mut lines: Vec<String> = self.points.values().take(MOST_LISTED).map(RaisedPoint::shown).collect();
         if self.points.len() > MOST_LISTED {
             lines.push(format!("and {} more", self.points.len() - MOST_LISTED));
         }
@@ -85,9 +85,9 @@ impl History {
     /// mended, points that outlived a revision, else what is open.
     pub(super) fn dispute(&self) -> Vec<String> {
         let last = self.rounds.last().map_or(0, |r| r.number);
-        let open = |p: &&Point| p.raised.last() == Some(&last);
-        let returned: Vec<&Point> = self.points.values().filter(open).filter(|p| p.returned).collect();
-        let lasting: Vec<&Point> =
+        let open = |p: &&RaisedPoint| p.raised.last() == Some(&last);
+        let returned: Vec<&RaisedPoint> = self.points.values().filter(open).filter(|p| p.returned).collect();
+        let lasting: Vec<&RaisedPoint> =
             self.points.values().filter(open).filter(|p| !p.returned && p.raised.len() > 1).collect();
         let mut lines = Vec::new();
         if !returned.is_empty() {
@@ -102,7 +102,7 @@ impl History {
             lines.extend(listed(&lasting));
         }
         if lines.is_empty() {
-            let all: Vec<&Point> = self.points.values().filter(open).collect();
+            let all: Vec<&RaisedPoint> = self.points.values().filter(open).collect();
             lines.push("These points are open:".to_owned());
             lines.extend(listed(&all));
         }
@@ -110,7 +110,7 @@ impl History {
     }
 }
 
-fn listed(points: &[&Point]) -> Vec<String> {
+fn listed(points: &[&RaisedPoint]) -> Vec<String> {
     let mut lines: Vec<String> = points.iter().take(MOST_ASKED).map(|p| format!("- {}", p.shown())).collect();
     if points.len() > MOST_ASKED {
         lines.push(format!("- and {} more", points.len() - MOST_ASKED));
@@ -118,7 +118,7 @@ fn listed(points: &[&Point]) -> Vec<String> {
     lines
 }
 
-impl Point {
+impl RaisedPoint {
     fn shown(&self) -> String {
         let rounds: Vec<String> = self.raised.iter().map(u32::to_string).collect();
         let word = if rounds.len() == 1 { "round" } else { "rounds" };

@@ -3,9 +3,9 @@
 
 use std::sync::Arc;
 
-use crate::deduction::{self, Amount, Deduction, Level, Sheet, Table, deductions};
+use crate::deduction::{self, Amount, Deduction, DeductionTable, Level, Sheet, deductions};
 use crate::finding::{Finding, Severity};
-use crate::judging::{Heard, Judgement, Reading};
+use crate::judging::{Judgement, SeatReview, UnreadReply};
 use crate::reading::Unread;
 use crate::reading::person::PersonVerdict;
 use crate::reading::score::{self, Expected};
@@ -14,7 +14,7 @@ use crate::review;
 /// What every reply of a loop is read against.
 #[derive(Debug)]
 pub(super) struct Basis {
-    pub table: Option<Table>,
+    pub table: Option<DeductionTable>,
     pub level: Level,
     pub threshold: u32,
 }
@@ -55,7 +55,7 @@ impl Judgement for Scored {
 }
 
 impl Scored {
-    pub(super) fn read(reading: &Reading<'_>, basis: &Arc<Basis>) -> Result<Self, Unread> {
+    pub(super) fn read(reading: &UnreadReply<'_>, basis: &Arc<Basis>) -> Result<Self, Unread> {
         if let Some(person) = reading.person {
             return Ok(Self::by_person(person, reading.critic, basis));
         }
@@ -111,7 +111,7 @@ impl Basis {
     }
 
     /// Unites the parts: deductions before maxima apply. Where only a number is stated, the lowest counts.
-    pub(super) fn tally(&self, heard: &Heard<Scored>) -> Tallied {
+    pub(super) fn tally(&self, heard: &SeatReview<Scored>) -> Tallied {
         let mut findings = Vec::new();
         let mut unsupported = Vec::new();
         let (mut notes, mut deviations) = (Vec::new(), Vec::new());
@@ -167,7 +167,7 @@ impl Tallied {
             unfloored: self.sheet.unfloored.floor(),
             threshold: self.threshold,
             stated: self.sheet.stated.map(Amount::as_score),
-            computed: self.sheet.kind == deduction::Kind::Computed,
+            computed: self.sheet.kind == deduction::ScoreKind::Computed,
             arithmetic: self.sheet.shown(),
         }
     }

@@ -2,10 +2,10 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::files::Files;
+use super::files::PairFiles;
 use crate::brief::Reference;
 use crate::budget::Limits;
-use crate::deduction::{FULL, Level, Table};
+use crate::deduction::{DeductionTable, FULL, Level};
 use crate::digest::Digest;
 use crate::judging::{PARTS, Seat};
 use crate::manifest::{Job, Purpose, RunManifest};
@@ -20,13 +20,13 @@ pub const THRESHOLD: u32 = 80;
 pub const EXPLORATION: u32 = 60;
 
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
-pub struct Settings {
+pub struct ScoreSettings {
     pub task: Digest,
     /// The rubric as the user wrote it.
     pub rubric: Digest,
     /// Its deductions, if it has a table of them; without one the stated score counts.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub table: Option<Table>,
+    pub table: Option<DeductionTable>,
     /// How severe the critic is, by the phase of the work or as the user says.
     pub severity: Level,
     /// What holds for every artifact of the project, for the critic.
@@ -58,7 +58,7 @@ pub struct Settings {
     pub escalates: bool,
     /// The work is files in a folder of the node's own.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub files: Option<Files>,
+    pub files: Option<PairFiles>,
 }
 
 const fn yes() -> bool {
@@ -86,7 +86,7 @@ pub enum EscalateTo {
     User,
 }
 
-impl Settings {
+impl ScoreSettings {
     pub fn node_plan(&self, limits: Limits) -> Result<NodePlan, serde_json::Error> {
         let settings = serde_json::to_value(self)?;
         let book = super::RULE_BOOK;
@@ -130,7 +130,7 @@ impl Settings {
         if matches!(&self.escalate_to, EscalateTo::Agent(name) if name.trim().is_empty()) {
             return Some("the agent to escalate to has no name".into());
         }
-        let problems = self.table.as_ref().map(Table::problems).unwrap_or_default();
+        let problems = self.table.as_ref().map(DeductionTable::problems).unwrap_or_default();
         (!problems.is_empty()).then(|| problems.join("; "))
     }
 

@@ -3,15 +3,15 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::artifact::{Entry, Manifest};
+use crate::artifact::{ArtifactFile, Manifest};
 use crate::digest::Digest;
 use crate::event::EventKind;
-use crate::judging::Heard;
+use crate::judging::SeatReview;
 use crate::machine::{AgentAnswer, Cx, TaskResult};
 use crate::outcome::{Halt, Outcome};
 use crate::pipeline::event::PipelineEvent;
 use crate::pipeline::headings::headings;
-use crate::pipeline::listing::{Found, Listing};
+use crate::pipeline::listing::{ListedFile, Listing};
 use crate::pipeline::verdict::OtherLens;
 use crate::pipeline::{self, PairVerdict, ProjectFacts, Registry};
 use crate::protocol::PairResult;
@@ -20,8 +20,8 @@ use crate::tree::{Change, ChangeKind, Look, Looked, Tree, Verified, Verify};
 use crate::work::Work;
 
 use super::Score;
-use super::briefs::Call;
-use super::files::{Command, Files, Output};
+use super::briefs::WorkerTask;
+use super::files::{PairFiles, ProjectCommand, WorkerOutput};
 use super::judgement::{Scored, Tallied};
 
 /// What is known of the pair's folder.
@@ -116,7 +116,7 @@ impl Score {
         self.run_hook(false, 0, cx);
     }
 
-    fn hooks(&self, after: bool) -> &[Command] {
+    fn hooks(&self, after: bool) -> &[ProjectCommand] {
         let Some(files) = self.settings.files.as_ref().filter(|_| self.settings.worker.is_some()) else {
             return &[];
         };
@@ -134,7 +134,7 @@ impl Score {
         }
     }
 
-    fn run_command(&self, command: &Command, cx: &mut Cx<'_>) {
+    fn run_command(&self, command: &ProjectCommand, cx: &mut Cx<'_>) {
         let Some(tree) = self.ground.as_ref().and_then(|ground| ground.begin(false)) else { return };
         cx.verify(Verify::new(command.line.clone(), tree, command.timeout_ms));
     }
@@ -159,7 +159,7 @@ impl Score {
         self.begin_round(cx);
         let Some(files) = &self.settings.files else { return };
         if files.there.is_empty() {
-            return self.call_worker(&Call::Draft, cx);
+            return self.call_worker(&WorkerTask::Draft, cx);
         }
         let paths = files.there.clone();
         let tree = self.ground.as_ref().and_then(|ground| ground.base);
@@ -170,7 +170,7 @@ impl Score {
     /// A worker is through with the files, or its reply is to become one.
     pub(super) fn worked(&mut self, answer: AgentAnswer, cx: &mut Cx<'_>) {
         let Some(files) = &self.settings.files else { return };
-        if files.output == Output::Files {
+        if files.output == WorkerOutput::Files {
             return self.look(cx);
         }
         match Work::drafted(&answer, cx) {
@@ -180,7 +180,7 @@ impl Score {
     }
 
     fn save_reply(&mut self, content: Digest, cx: &mut Cx<'_>) {
-        let path = self.settings.files.as_ref().and_then(Files::reply_path).map(ToOwned::to_owned);
+        let path = self.settings.files.as_ref().and_then(PairFiles::reply_path).map(ToOwned::to_owned);
         let Some(path) = path else {
             return self.block("its reply has no one file it could become".to_owned(), cx);
         };
@@ -206,7 +206,7 @@ impl Score {
             }
             return cx.finish(ending);
         }
-        let unread = |entry: &Entry| !cx.texts().contains(&entry.blob);
+        let unread = |entry: &ArtifactFile| !cx.texts().contains(&entry.blob);
         let paths: Vec<String> = self.artifact().into_iter().filter(unread).map(|entry| entry.path).collect();
         if paths.is_empty() {
             return self.complete(cx);
@@ -218,7 +218,7 @@ impl Score {
 
     /// What verdicts are bound to: what it changed of its products, what was part of them before, and every file its
     /// entry names.
-    fn artifact(&self) -> Vec<Entry> {
+    fn artifact(&self) -> Vec<ArtifactFile> {
         let (Some(ground), Some(files)) = (&self.ground, &self.settings.files) else { return Vec::new() };
         let changed = ground.changed();
         if changed.is_empty() && !files.there.is_empty() {
@@ -257,10 +257,16 @@ impl Score {
         if times > most {
             return self.block(pipeline::facts::incomplete(&agent, &gaps), cx);
         }
-        self.call_worker(&Call::Complete { gaps: &gaps }, cx);
+        self.call_worker(&WorkerTask::Complete { gaps: &gaps }, cx);
     }
 
-    fn gaps(&self, files: &Files, listing: &Listing, changed: &BTreeSet<&str>, cx: &Cx<'_>) -> Vec<String> {
+    fn gaps(
+        &self,
+        files: &PairFiles,
+        listing: &Listing,
+        changed: &BTreeSet<&str>,
+        cx: &Cx<'_>,
+    ) -> Vec<String> {
         let worked = self.ground.as_ref().is_some_and(|ground| ground.tree.is_some()) && !changed.is_empty();
         if files.goes_on() && !worked && files.there.is_empty() {
             return vec!["nothing was changed".to_owned()];
@@ -277,10 +283,10 @@ impl Score {
         for (path, found) in sectioned.flat_map(|pattern| listing.matching(pattern)) {
             read.insert(path.to_owned(), headings(cx.text(&found.digest)));
         }
-        let entry = pipeline::Entry {
+        let entry = pipeline::RegistryEntry {
             agent: files.agent.clone(),
             produces: files.produces.clone(),
-            ..pipeline::Entry::default()
+            ..pipeline::RegistryEntry::default()
         };
         let (registry, none) = (Registry::default(), BTreeMap::new());
         let (manual, enabled) = (BTreeMap::new(), BTreeSet::new());
@@ -299,7 +305,7 @@ impl Score {
     }
 
     /// What could not be delivered: a link leads elsewhere, and a name with a line break in it is two lines of a list.
-    fn unfit(&self, files: &Files) -> Vec<String> {
+    fn unfit(&self, files: &PairFiles) -> Vec<String> {
         let tree = self.ground.iter().filter_map(|ground| ground.tree.as_ref());
         let changes = tree.flat_map(|tree| &tree.changes);
         let made = changes.filter(|change| change.kind != ChangeKind::Deleted && files.makes(&change.path));
@@ -326,7 +332,7 @@ impl Score {
     }
 
     /// What a judgement is worth, whatever it leads to.
-    pub(super) fn note_verdict(&mut self, seats: &[(Heard<Scored>, Tallied)], open: Vec<String>) {
+    pub(super) fn note_verdict(&mut self, seats: &[(SeatReview<Scored>, Tallied)], open: Vec<String>) {
         let (Some((first, tallied)), Some(Work::Files(judged))) = (seats.first(), &self.work) else { return };
         let (Some(ground), Some(files)) = (&mut self.ground, &self.settings.files) else { return };
         let other = seats.iter().skip(1).map(|(heard, tallied)| OtherLens {
@@ -383,7 +389,7 @@ impl Score {
         self.round += 1;
         cx.emit(EventKind::RoundStarted { round: self.round, of: self.round.max(self.limit) });
         let output = verified.runs.last().map(|run| run.output);
-        self.call_worker(&Call::Fix { command: &command, output }, cx);
+        self.call_worker(&WorkerTask::Fix { command: &command, output }, cx);
     }
 
     /// A pair without a worker: what it said becomes the file its entry promises, then it ends so.
@@ -428,16 +434,16 @@ impl Score {
 }
 
 /// What a pair makes, by what there was before and what changed since.
-fn listed(files: &Files, tree: Option<&Tree>) -> Listing {
+fn listed(files: &PairFiles, tree: Option<&Tree>) -> Listing {
     let mut listing = Listing::default();
     for entry in &files.before {
-        listing.insert(entry.path.clone(), Found { digest: entry.blob, mode: entry.mode });
+        listing.insert(entry.path.clone(), ListedFile { digest: entry.blob, mode: entry.mode });
     }
     for change in tree.iter().flat_map(|tree| &tree.changes) {
         match change.after.filter(|_| change.kind != ChangeKind::Deleted) {
             Some(digest) => {
                 let mode = if change.mode & 0o111 == 0 { 0o644 } else { 0o755 };
-                listing.insert(change.path.clone(), Found { digest, mode });
+                listing.insert(change.path.clone(), ListedFile { digest, mode });
             }
             None => listing.remove(&change.path),
         }
@@ -445,9 +451,12 @@ fn listed(files: &Files, tree: Option<&Tree>) -> Listing {
     listing
 }
 
-fn entries(listing: &Listing, wanted: impl Fn(&str) -> bool) -> Vec<Entry> {
-    let entry =
-        |(path, found): (&str, Found)| Entry { path: path.to_owned(), mode: found.mode, blob: found.digest };
+fn entries(listing: &Listing, wanted: impl Fn(&str) -> bool) -> Vec<ArtifactFile> {
+    let entry = |(path, found): (&str, ListedFile)| ArtifactFile {
+        path: path.to_owned(),
+        mode: found.mode,
+        blob: found.digest,
+    };
     listing.iter().filter(|(path, _)| wanted(path)).map(entry).collect()
 }
 

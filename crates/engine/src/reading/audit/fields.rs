@@ -7,7 +7,7 @@ use super::criteria::criteria;
 use super::findings::findings;
 use super::refused;
 use crate::brief::one_line;
-use crate::protocol::audit::report::{AXES, CriterionVerdict, Expected, Report, ReportVerdict};
+use crate::protocol::audit::report::{AXES, AuditReport, CriterionVerdict, Expected, ReportVerdict};
 use crate::reading::json::{self, first};
 use crate::reading::{Unread, beside, forms};
 
@@ -67,7 +67,7 @@ impl Notes {
     }
 }
 
-pub(super) fn of_object(found: &json::Found, expected: &Expected<'_>) -> Result<Report, Unread> {
+pub(super) fn of_object(found: &json::Found, expected: &Expected<'_>) -> Result<AuditReport, Unread> {
     let object = &found.object;
     let mut notes = Notes::default();
     for slip in &found.slips {
@@ -118,7 +118,7 @@ pub(super) fn of_object(found: &json::Found, expected: &Expected<'_>) -> Result<
         notes.weaken("it counts blockers and lists none");
     }
     let findings = findings(list, expected, &mut notes);
-    let report = Report {
+    let report = AuditReport {
         critic,
         task_id: expected.task_id.to_owned(),
         round: expected.round,
@@ -143,7 +143,7 @@ pub(super) fn of_object(found: &json::Found, expected: &Expected<'_>) -> Result<
         }
     }
     if notes.breaches.is_empty() {
-        Ok(Report { deviations: notes.deviations, ..report })
+        Ok(AuditReport { deviations: notes.deviations, ..report })
     } else {
         Err(refused(notes.breaches))
     }
@@ -204,7 +204,7 @@ fn binding(object: &Map<String, Value>, expected: &Expected<'_>, notes: &mut Not
 }
 
 /// `passed` says: all criteria satisfied, nothing found, nothing left out. It must be so, and only then.
-fn contradictions(stated: Option<ReportVerdict>, report: &Report, notes: &mut Notes) {
+fn contradictions(stated: Option<ReportVerdict>, report: &AuditReport, notes: &mut Notes) {
     let open: Vec<&str> = report
         .criteria
         .iter()

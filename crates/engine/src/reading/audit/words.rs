@@ -2,7 +2,7 @@
 //! not to be met is read wherever a person would read it, and what passes has to be the JSON that was asked for.
 
 use crate::finding::{Finding, Severity};
-use crate::protocol::audit::report::{Criterion, CriterionVerdict, Expected, Report};
+use crate::protocol::audit::report::{AuditReport, Criterion, CriterionVerdict, Expected};
 use crate::protocol::audit::routes;
 use crate::reading::doubt::{self, Section};
 use crate::reading::lines::{self, Kind, Tick};
@@ -20,17 +20,17 @@ const UNMET: [&str; 9] = [
 ];
 
 /// The report, if it says that a criterion is not met; none otherwise.
-pub(super) fn rejection(text: &str, expected: &Expected<'_>) -> Option<Report> {
+pub(super) fn rejection(text: &str, expected: &Expected<'_>) -> Option<AuditReport> {
     // A report in JSON that could not be opened is no report in words.
     if text.contains("\\\"verdict\\\"") {
         return None;
     }
     let criteria: Vec<_> = expected.criteria.iter().map(|criterion| judged(criterion, text)).collect();
-    criteria.iter().any(|c| c.verdict == CriterionVerdict::Unsatisfied).then(|| Report {
+    criteria.iter().any(|c| c.verdict == CriterionVerdict::Unsatisfied).then(|| AuditReport {
         findings: findings(text, expected),
         criteria,
         deviations: vec!["a report in words, not in JSON".to_owned()],
-        ..Report::empty(expected)
+        ..AuditReport::empty(expected)
     })
 }
 

@@ -7,7 +7,7 @@ use super::phrases::{
     out_of_brackets, says_nothing, separated, strip_either, strip_label, word,
 };
 use super::{Breach, Claim, Judged, PassReply, Scenario, Verdict};
-use crate::protocol::converge::escalation::{Choice, Escalation, SKIP, Trigger};
+use crate::protocol::converge::escalation::{Escalation, EscalationChoice, SKIP, Trigger};
 use crate::protocol::converge::sets::{ADVERSARIAL, Criterion};
 use crate::reading::doubt::{self, Rule, Scope};
 use crate::reading::forms;
@@ -256,7 +256,7 @@ impl Judge<'_> {
         Some(Escalation { criterion: name.to_owned(), question, issue, why, because, options, skip })
     }
 
-    fn options(&mut self, name: &str, block: &Entry) -> (Vec<Choice>, String) {
+    fn options(&mut self, name: &str, block: &Entry) -> (Vec<EscalationChoice>, String) {
         if block.options_cut {
             self.breach(Breach::ManyOptions { name: name.to_owned(), most: MOST_OPTIONS });
         }

@@ -2,7 +2,7 @@
 
 use super::LONGEST;
 use super::line::{ARROWS, strip_arrow, undressed};
-use crate::protocol::converge::escalation::Choice;
+use crate::protocol::converge::escalation::EscalationChoice;
 use crate::reading::forms::{DEFERRING, PASSING, STAND_IN, is_one_of};
 
 /// What stands where something should have been said: the words of the form itself, or nothing.
@@ -287,7 +287,7 @@ pub(super) fn is_skip(option: &str) -> bool {
 }
 
 /// `label — says Pro: … Con: …`
-pub(super) fn choice(text: &str) -> Choice {
+pub(super) fn choice(text: &str) -> EscalationChoice {
     let pro = find_side(text, "pro");
     let con = find_side(text, "con");
     let head = [pro, con].iter().flatten().map(|(start, _)| *start).min().map_or(text, |at| &text[..at]);
@@ -301,7 +301,7 @@ pub(super) fn choice(text: &str) -> Choice {
     let split = [" — ", " – ", " - ", ": "].iter().find_map(|mark| head.split_once(mark));
     let (label, says) = split.unwrap_or((head, ""));
     let label = label.trim_matches(['*', '_', ' ']).to_owned();
-    Choice { label, says: says.trim().to_owned(), pro: side(pro, con), con: side(con, pro) }
+    EscalationChoice { label, says: says.trim().to_owned(), pro: side(pro, con), con: side(con, pro) }
 }
 
 /// Where `Pro:` or `Pros:` begins and where its text does.

@@ -4,19 +4,19 @@
 use std::collections::BTreeSet;
 
 use super::Claim;
-use crate::deduction::{Level, Points, Row, Table, slug, words};
+use crate::deduction::{DeductionRow, DeductionTable, Level, Points, slug, words};
 
 /// The longest name that is compared, in characters.
 const LONGEST_NAME: usize = 400;
 
 /// A table with its texts folded once, to look many claims up.
 pub(super) struct Rows<'a> {
-    table: &'a Table,
+    table: &'a DeductionTable,
     texts: Vec<Folded<'a>>,
 }
 
 struct Folded<'a> {
-    row: &'a Row,
+    row: &'a DeductionRow,
     whole: String,
     /// Without what stands in brackets.
     core: String,
@@ -26,8 +26,8 @@ struct Folded<'a> {
 const SHORTEST_INSIDE: usize = 4;
 
 impl<'a> Rows<'a> {
-    pub(super) fn of(table: &'a Table) -> Self {
-        let folded = |row: &'a Row| Folded {
+    pub(super) fn of(table: &'a DeductionTable) -> Self {
+        let folded = |row: &'a DeductionRow| Folded {
             row,
             whole: spaced(&row.text),
             core: spaced(&without_brackets(&row.text)),
@@ -35,7 +35,7 @@ impl<'a> Rows<'a> {
         Self { table, texts: table.rows.iter().map(folded).collect() }
     }
 
-    pub(super) fn find(&self, claim: &Claim, level: Level) -> Option<&'a Row> {
+    pub(super) fn find(&self, claim: &Claim, level: Level) -> Option<&'a DeductionRow> {
         let names = claim.names.iter().map(|n| n.chars().take(LONGEST_NAME).collect::<String>());
         let said: Vec<String> = names.filter(|n| !n.trim().is_empty()).collect();
         said.iter()
@@ -45,19 +45,20 @@ impl<'a> Rows<'a> {
             .or_else(|| self.by_points(claim, level))
     }
 
-    fn by_id(&self, name: &str) -> Option<&'a Row> {
+    fn by_id(&self, name: &str) -> Option<&'a DeductionRow> {
         let plain = name.trim().trim_matches(['`', '*', '"', '\'', '[', ']', '#']).trim();
         self.table.row(plain).or_else(|| {
             // `noSampleSize` is three words.
             let spaced = slug(&crate::reading::relaxed::key(plain).replace('_', " "));
             let said = [slug(plain), spaced];
-            let named =
-                |row: &&Row| said.iter().any(|said| !said.is_empty() && row.id.eq_ignore_ascii_case(said));
+            let named = |row: &&DeductionRow| {
+                said.iter().any(|said| !said.is_empty() && row.id.eq_ignore_ascii_case(said))
+            };
             only(self.table.rows.iter().filter(named))
         })
     }
 
-    fn by_text(&self, name: &str) -> Option<&'a Row> {
+    fn by_text(&self, name: &str) -> Option<&'a DeductionRow> {
         let said = spaced(name);
         if said.trim().is_empty() {
             return None;
@@ -80,7 +81,7 @@ impl<'a> Rows<'a> {
     }
 
     /// Every word of the row that carries meaning occurs in what was said, in whatever order.
-    fn by_words(&self, said: &str) -> Option<&'a Row> {
+    fn by_words(&self, said: &str) -> Option<&'a DeductionRow> {
         // One source, two sources.
         let single = |word: &str| word.strip_suffix('s').filter(|w| w.len() >= 3).unwrap_or(word).to_owned();
         let said: BTreeSet<String> = said.split_whitespace().map(single).collect();
@@ -89,13 +90,13 @@ impl<'a> Rows<'a> {
             let all = carrying.len() >= 2 && carrying.iter().all(|w| said.contains(&single(w)));
             all.then_some((t.row, carrying.len()))
         });
-        let fits: Vec<(&Row, usize)> = fits.collect();
+        let fits: Vec<(&DeductionRow, usize)> = fits.collect();
         let most = fits.iter().map(|(_, n)| *n).max();
         only(fits.into_iter().filter(|(_, n)| Some(*n) == most).map(|(row, _)| row))
     }
 
     /// The one row of the claim's category with these points.
-    fn by_points(&self, claim: &Claim, level: Level) -> Option<&'a Row> {
+    fn by_points(&self, claim: &Claim, level: Level) -> Option<&'a DeductionRow> {
         let (points, category) = (claim.points?, spaced(claim.category.as_deref()?));
         if category.trim().is_empty() {
             return None;
@@ -113,7 +114,7 @@ impl<'a> Rows<'a> {
     }
 }
 
-fn only<'a>(mut rows: impl Iterator<Item = &'a Row>) -> Option<&'a Row> {
+fn only<'a>(mut rows: impl Iterator<Item = &'a DeductionRow>) -> Option<&'a DeductionRow> {
     let first = rows.next()?;
     rows.all(|row| row.id == first.id).then_some(first)
 }

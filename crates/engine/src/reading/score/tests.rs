@@ -7,9 +7,9 @@ use std::collections::BTreeMap;
 use super::*;
 use crate::deduction::{Points, deductions, tally};
 
-fn row(category: &str, text: &str, points: Points) -> Row {
+fn row(category: &str, text: &str, points: Points) -> DeductionRow {
     let category = (!category.is_empty()).then(|| category.to_owned());
-    Row { id: deduction::slug(text), category, text: text.into(), points, at: BTreeMap::new() }
+    DeductionRow { id: deduction::slug(text), category, text: text.into(), points, at: BTreeMap::new() }
 }
 
 fn flat(points: u32) -> Points {
@@ -20,7 +20,7 @@ fn per(each: u32, max: Option<u32>) -> Points {
     Points::Per { each: Amount::whole(each), unit: None, max: max.map(Amount::whole) }
 }
 
-fn table() -> Table {
+fn table() -> DeductionTable {
     let mut rows = vec![
         row("Critical (blocking)", "Paper doesn't compile", flat(20)),
         row("Critical (blocking)", "Causal language without identification (INV-8)", flat(20)),
@@ -33,9 +33,9 @@ fn table() -> Table {
     ];
     for gravity in Gravity::ALL {
         let text = format!("Any other {} issue", gravity.name());
-        rows.push(Row { id: gravity.name().into(), ..row("", &text, Points::Gravity(gravity)) });
+        rows.push(DeductionRow { id: gravity.name().into(), ..row("", &text, Points::Gravity(gravity)) });
     }
-    Table { rows, ..Table::default() }
+    DeductionTable { rows, ..DeductionTable::default() }
 }
 
 fn read(reply: &str) -> Result<ScoreReply, Unread> {

@@ -16,7 +16,7 @@ pub enum Piece {
 /// Reads a line. Text that is handed to `cat` or `tee` below the line (`<<'END'`) is data, and left out.
 pub fn read(line: &str) -> Vec<Piece> {
     let line = without_data(line);
-    let mut reading = Reading::default();
+    let mut reading = WordReader::default();
     let mut chars = line.chars().peekable();
     while let Some(c) = chars.next() {
         match c {
@@ -77,7 +77,7 @@ pub fn read(line: &str) -> Vec<Piece> {
 }
 
 #[derive(Default)]
-struct Reading {
+struct WordReader {
     pieces: Vec<Piece>,
     word: String,
     /// There is a word, even if it is empty.
@@ -85,7 +85,7 @@ struct Reading {
     quoted: bool,
 }
 
-impl Reading {
+impl WordReader {
     fn quote(&mut self) {
         self.begun = true;
         self.quoted = true;

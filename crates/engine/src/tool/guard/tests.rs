@@ -221,8 +221,9 @@ impl Watched {
             return false;
         }
         let (failed, changed) = (!text.starts_with("exit code 0"), text == "exit code 0\n");
-        let came = Came { text, is_error: false, failed, changed, took_ms };
-        self.1 += usize::from(matches!(self.0.heard("run_command", &args, &came), Some(Word::Circle(_))));
+        let came = CallOutcome { text, is_error: false, failed, changed, took_ms };
+        self.1 +=
+            usize::from(matches!(self.0.heard("run_command", &args, &came), Some(GuardWord::Circle(_))));
         true
     }
 
@@ -276,7 +277,7 @@ fn honest_work_is_not_blocked_however_long_it_goes_on() {
             w.did(&format!("sed -i s/a{n}/b/ f"), "exit code 0\n", 5) && w.fails("cargo test", "1 failed")
         }),
         ("tests after each written file", |w, n| {
-            let came = Came {
+            let came = CallOutcome {
                 text: "wrote 5 bytes to f",
                 is_error: false,
                 failed: false,
@@ -318,7 +319,7 @@ fn whoever_gets_out_of_a_circle_is_not_held_to_it() {
     assert!(worker.fails("sh other.sh", "something else"), "every other one is done");
     assert!(worker.fails("sh check.sh --try 1", "FAIL"), "and something new ends it");
     for n in 0..5000 {
-        let came = Came { text: "", is_error: true, failed: true, changed: false, took_ms: 0 };
+        let came = CallOutcome { text: "", is_error: true, failed: true, changed: false, took_ms: 0 };
         worker.0.heard(&format!("tool{n}"), "{}", &came);
     }
     assert!(worker.0.varied.len() <= 64 && worker.0.errors.len() <= TOOLS && worker.0.calls.len() <= WINDOW);
@@ -328,7 +329,7 @@ fn whoever_gets_out_of_a_circle_is_not_held_to_it() {
 #[test]
 fn a_word_of_a_person_switches_tools_on_again() {
     let mut guard = LoopGuard::looking_further();
-    let came = Came { text: "x", is_error: true, failed: true, changed: false, took_ms: 0 };
+    let came = CallOutcome { text: "x", is_error: true, failed: true, changed: false, took_ms: 0 };
     for n in 0..3 {
         guard.heard("fetch_url", &n.to_string(), &came);
     }

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 
 use serde_json::Value;
 
-use super::Came;
+use super::CallOutcome;
 use crate::digest::Digest;
 
 /// The worker is told at every fourth such call, three times; then such calls are blocked.
@@ -38,7 +38,7 @@ impl Varied {
     }
 
     /// What came of a call that did not wait. Returns what the worker is told, if it is time.
-    pub fn came(&mut self, tool: &str, args: &str, came: &Came<'_>) -> Option<String> {
+    pub fn came(&mut self, tool: &str, args: &str, came: &CallOutcome<'_>) -> Option<String> {
         let (result, args) = (super::news(came), without_comment(args));
         if self.0.len() >= TOOLS && !self.0.contains_key(tool) {
             return None;

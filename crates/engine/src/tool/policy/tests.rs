@@ -74,7 +74,7 @@ fn a_command_is_asked_about_only_where_the_kernel_does_not_hold_it() {
 
 #[test]
 fn what_a_server_does_counts_as_the_user_said() {
-    let servers = [Server { name: "docs".to_owned(), risk: Risk::ReadOnly }];
+    let servers = [ToolServer { name: "docs".to_owned(), risk: Risk::ReadOnly }];
     assert_eq!(risk(&mcp("docs"), &servers), Risk::ReadOnly);
     assert_eq!(risk(&mcp("other"), &servers), Risk::NetworkWrite);
     let policy = Policy { risk: Risk::ReadOnly, ..Policy::default() };

@@ -3,8 +3,12 @@
 
 use super::*;
 
-const READING: Reading<'_> =
-    Reading { root: "/tmp/goal", servers: &["git", "git__hub", "ci"], timeout_ms: 60_000, processes: false };
+const READING: RequestContext<'_> = RequestContext {
+    root: "/tmp/goal",
+    servers: &["git", "git__hub", "ci"],
+    timeout_ms: 60_000,
+    processes: false,
+};
 
 fn request(name: &str, args: &str) -> Result<ToolRequest, String> {
     read(name, args, &READING, &mut |text| Digest::of(text.as_bytes()))

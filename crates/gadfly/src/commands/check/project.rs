@@ -4,10 +4,10 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
-use gadfly_engine::pipeline::{Check, Entry, Pattern, Registry, Weight};
+use gadfly_engine::pipeline::{Check, Pattern, Registry, RegistryEntry, Weight};
 use gadfly_project::adopt::{NearMiss, near_misses};
 use gadfly_project::layout::{self, Layout, ProjectFiles, ProjectName};
-use gadfly_project::registry::{self, Note, RegistryFile};
+use gadfly_project::registry::{self, RegistryFile, RegistryNote};
 use gadfly_project::{Config, Problem, deduction_table};
 use gadfly_runtime::project_status::state_project;
 use serde_json::json;
@@ -24,16 +24,16 @@ const MOST_HOOKS: usize = 100;
 /// Components whose weights are shown one by one.
 const MOST_WEIGHTS: usize = 20;
 
-pub struct Project {
+pub struct CheckedProject {
     files: ProjectFiles,
     pub problems: Vec<Problem>,
     name: Option<ProjectName>,
-    notes: Vec<Note>,
+    notes: Vec<RegistryNote>,
     near: Vec<NearMiss>,
     hooks: Vec<String>,
 }
 
-impl Project {
+impl CheckedProject {
     /// None if there is no more to a project than its configuration.
     pub fn look(context: &Context) -> Option<Self> {
         let (root, config) = (&context.root.dir, &context.config);
@@ -53,7 +53,7 @@ impl Project {
             problems.extend(uncast(&files, config));
             let agents = known(&files, config);
             notes.extend(file.notes.iter().cloned());
-            notes.extend(registry::notes(file, &registry::Known { agents: &agents, duals: &[] }));
+            notes.extend(registry::notes(file, &registry::CheckContext { agents: &agents, duals: &[] }));
             let project = name.as_ref().map_or("project", |name| name.name.as_str());
             near = strays(&registry::resolved(&file.registry, project), root);
         }
@@ -151,7 +151,7 @@ fn known(files: &ProjectFiles, config: &Config) -> BTreeSet<String> {
 
 /// What is wrong with the tables critics deduct by.
 fn rubrics(files: &ProjectFiles, registry: &Registry) -> Vec<Problem> {
-    let own = |entry: &Entry| entry.judges().then(|| entry.agent.clone());
+    let own = |entry: &RegistryEntry| entry.judges().then(|| entry.agent.clone());
     let critics: BTreeSet<String> =
         registry.entries.iter().filter_map(|entry| entry.critic.clone().or_else(|| own(entry))).collect();
     let rubrics = critics.iter().filter_map(|critic| files.rubric_for(critic));
@@ -189,7 +189,7 @@ fn uncast(files: &ProjectFiles, config: &Config) -> Option<Problem> {
 /// Files beside the paths that entries name and that are not there. Only the first of many are looked for.
 fn strays(registry: &Registry, root: &Path) -> Vec<NearMiss> {
     let is_missing = |pattern: &Pattern| !pattern.is_glob() && !root.join(&pattern.0).exists();
-    let lacks = |entry: &&Entry| {
+    let lacks = |entry: &&RegistryEntry| {
         let mut made =
             entry.produces.iter().flat_map(|product| product.patterns.iter().chain(&product.files));
         made.any(is_missing)

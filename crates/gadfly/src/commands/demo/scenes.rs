@@ -10,14 +10,14 @@ pub struct Act {
     pub says: &'static str,
     /// Its workers edit files, in a folder that git keeps.
     pub needs_git: bool,
-    pub scenes: &'static [Scene],
+    pub scenes: &'static [DemoScene],
 }
 
-pub struct Scene {
+pub struct DemoScene {
     /// For a run, also the loop's or the goal's.
     pub name: &'static str,
     pub says: &'static str,
-    pub play: Play,
+    pub play: SceneKind,
     /// The scene it goes on from.
     pub after: Option<&'static str>,
     /// How it must end; anything else is a fault of ours.
@@ -25,7 +25,7 @@ pub struct Scene {
 }
 
 #[derive(Clone, Copy)]
-pub enum Play {
+pub enum SceneKind {
     Run,
     Goal,
     /// The agents of the registry, with this request.
@@ -40,23 +40,23 @@ pub const FIRST: &str = "misled";
 pub const FIRST_WITHOUT_GIT: &str = "revision";
 
 /// The scenes to be played for this one, in order. None if there is no such scene.
-pub fn named(name: &str) -> Option<Vec<(&'static Act, &'static Scene)>> {
+pub fn named(name: &str) -> Option<Vec<(&'static Act, &'static DemoScene)>> {
     let found = all().into_iter().find(|(_, scene)| scene.name == name)?;
     let mut before = found.1.after.and_then(named).unwrap_or_default();
     before.push(found);
     Some(before)
 }
 
-pub fn all() -> Vec<(&'static Act, &'static Scene)> {
+pub fn all() -> Vec<(&'static Act, &'static DemoScene)> {
     ACTS.iter().flat_map(|act| act.scenes.iter().map(move |scene| (act, scene))).collect()
 }
 
-const fn run(name: &'static str, ends: Code, says: &'static str) -> Scene {
-    Scene { name, says, play: Play::Run, after: None, ends }
+const fn run(name: &'static str, ends: Code, says: &'static str) -> DemoScene {
+    DemoScene { name, says, play: SceneKind::Run, after: None, ends }
 }
 
-const fn goal(name: &'static str, ends: Code, says: &'static str) -> Scene {
-    Scene { name, says, play: Play::Goal, after: None, ends }
+const fn goal(name: &'static str, ends: Code, says: &'static str) -> DemoScene {
+    DemoScene { name, says, play: SceneKind::Goal, after: None, ends }
 }
 
 pub const ACTS: &[Act] = &[
@@ -151,10 +151,10 @@ pub const ACTS: &[Act] = &[
                 exit::WAITING,
                 "Something only a person knows. Nobody is here, so the run is parked with its question.",
             ),
-            Scene {
+            DemoScene {
                 name: "answered",
                 says: "The same run, a moment or a week later: it goes on from the answer.",
-                play: Play::Answer("2"),
+                play: SceneKind::Answer("2"),
                 after: Some("question"),
                 ends: exit::OK,
             },
@@ -180,10 +180,10 @@ pub const ACTS: &[Act] = &[
                 exit::OK,
                 "The worker drifts and is brought back to the goal. Then it claims too early.",
             ),
-            Scene {
+            DemoScene {
                 name: "unnoticed",
                 says: "The goal is reached and the worker does not notice. The critic does; the check decides.",
-                play: Play::Goal,
+                play: SceneKind::Goal,
                 after: Some("stuck"),
                 ends: exit::OK,
             },
@@ -194,17 +194,17 @@ pub const ACTS: &[Act] = &[
         says: "the agents of a registry work as soon as what they need is there, up to a gate",
         needs_git: true,
         scenes: &[
-            Scene {
+            DemoScene {
                 name: "agents",
                 says: "A missing section is sent back before any critic is paid. The editor waits for the analyst's score.",
-                play: Play::Pipeline("Say what the new process changed."),
+                play: SceneKind::Pipeline("Say what the new process changed."),
                 after: None,
                 ends: exit::WAITING,
             },
-            Scene {
+            DemoScene {
                 name: "agreed",
                 says: "The gate is open; a person has the last word.",
-                play: Play::Answer("approve"),
+                play: SceneKind::Answer("approve"),
                 after: Some("agents"),
                 ends: exit::OK,
             },

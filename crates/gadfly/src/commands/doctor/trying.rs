@@ -3,9 +3,9 @@
 use gadfly_engine::Money;
 use gadfly_engine::masked::masked;
 use gadfly_project::Config;
-use gadfly_project::starter::Found;
+use gadfly_project::starter::FoundAgent;
 use gadfly_project::suggest::did_you_mean;
-use gadfly_runtime::doctor::{self, Ended, Tried};
+use gadfly_runtime::doctor::{self, TrialResult, Tried};
 use owo_colors::OwoColorize as _;
 use serde_json::json;
 
@@ -38,7 +38,7 @@ pub async fn trying(names: &[String], args: &Doctor, context: &Context) -> Resul
         } else {
             doctor::try_agent(&setup, name).await
         };
-        failed |= matches!(tried.ended, Ended::Failed(_));
+        failed |= matches!(tried.ended, TrialResult::Failed(_));
         if context.global.json {
             print::out(&masked(&json!({ "tried": tried }).to_string()))?;
         } else {
@@ -56,7 +56,7 @@ async fn proposed(context: &Context) -> Result<(Context, Vec<String>), Code> {
     let found = doctor::proposal(&diagnosis);
     match proposal::config(&found, context) {
         Some(config) if !config.agents.is_empty() => {
-            let without = |f: &&Found| f.kind.is_http() && f.model.is_none();
+            let without = |f: &&FoundAgent| f.kind.is_http() && f.model.is_none();
             let without = found.iter().filter(without).map(|f| f.name.clone()).collect();
             Ok((context.with(config), without))
         }
@@ -105,7 +105,7 @@ fn in_words(tried: &Tried) -> Vec<String> {
     let name = safe::line(&tried.agent, 60);
     let mut lines = Vec::new();
     match &tried.ended {
-        Ended::Answered => {
+        TrialResult::Answered => {
             let model =
                 tried.model.as_ref().map(|m| format!(" as {}", safe::line(m, 80))).unwrap_or_default();
             let seconds = format!("{}.{} s", tried.took_ms / 1000, tried.took_ms % 1000 / 100);
@@ -119,13 +119,13 @@ fn in_words(tried: &Tried) -> Vec<String> {
                 }
             ));
         }
-        Ended::Failed(why) => {
+        TrialResult::Failed(why) => {
             lines.push(mark(false, &format!("{name} failed: {}", safe::line(why, 600))));
             if tried.tokens > 0 {
                 lines.push(format!("      {}", spent(tried)));
             }
         }
-        Ended::NotTried(why) => {
+        TrialResult::NotTried(why) => {
             lines.push(format!("  {} {name} was not tried: {}", "–".dimmed(), safe::line(why, 300)));
         }
     }

@@ -15,7 +15,7 @@ const LONGEST_REASON: usize = 12_000;
 const MOST_NAMED: usize = 10;
 
 /// What becomes of the stop.
-pub enum Answer {
+pub enum HookDecision {
     /// Nothing to say.
     Silent,
     /// It may stop; this is said to the user.
@@ -24,7 +24,7 @@ pub enum Answer {
     Back(String),
 }
 
-impl Answer {
+impl HookDecision {
     /// As hooks speak; none where there is nothing to say.
     pub fn json(&self) -> Option<Value> {
         match self {
@@ -41,12 +41,12 @@ impl Answer {
 }
 
 /// This very change was judged before.
-pub fn before(state: &RunState, case: &Case) -> Answer {
+pub fn before(state: &RunState, case: &Case) -> HookDecision {
     let (run, label) = (&state.summary.run, &state.summary.state);
     match (label.as_str(), case.altered.is_empty()) {
-        ("approved", true) => Answer::Silent,
+        ("approved", true) => HookDecision::Silent,
         ("approved", false) => of(state, None, case),
-        _ => Answer::Through(format!(
+        _ => HookDecision::Through(format!(
             "Gadfly: this change was judged before and is not approved (run {run}: {label}). {} has what is open.{}",
             next_command::command(&format!("show {run}")),
             aside(&case.altered)
@@ -55,19 +55,19 @@ pub fn before(state: &RunState, case: &Case) -> Answer {
 }
 
 /// The change that was rejected comes again as it was: `times` with this one.
-pub fn unchanged(state: &RunState, case: &Case, times: u32) -> Answer {
+pub fn unchanged(state: &RunState, case: &Case, times: u32) -> HookDecision {
     let (run, rounds) = (&state.summary.run, state.summary.rounds_max);
     let (critic, open) = (critic(state), open(state));
     let judged = state.last_judged().map_or(state.summary.rounds, |round| round.round);
     if judged.saturating_add(times) >= rounds {
-        return Answer::Through(format!(
+        return HookDecision::Through(format!(
             "Gadfly: not approved. {critic} rejected this change in round {judged} of {rounds}, and it came back \
              unchanged until the rounds were used up: it is let through as it is. Open:{open}\nRun {run} waits for this \
              session: a changed state is judged at the next stop.{}",
             aside(&case.altered)
         ));
     }
-    Answer::Back(format!(
+    HookDecision::Back(format!(
         "Nothing changed since the critic {critic} rejected this change (round {judged} of {rounds}). It was not judged \
          again; the same items are open. Fix every one, then stop again:{open}\n\n{}{}",
         advice(run),
@@ -76,18 +76,18 @@ pub fn unchanged(state: &RunState, case: &Case, times: u32) -> Answer {
 }
 
 /// There is nothing to judge any more, but the session's run is not approved.
-pub fn gone(state: &RunState, base: Option<&str>) -> Answer {
+pub fn gone(state: &RunState, base: Option<&str>) -> HookDecision {
     let summary = &state.summary;
     let run = &summary.run;
     if summary.state == "approved" {
-        return Answer::Silent;
+        return HookDecision::Silent;
     }
     let since =
         base.map_or("uncommitted".to_owned(), |base| format!("different from {}", safe::line(base, 60)));
     let how = if summary.ended { format!("ended as {}", summary.state) } else { "is open".to_owned() };
     let open = open(state);
     let items = if open.is_empty() { String::new() } else { format!(" Open:{open}\n") };
-    Answer::Through(format!(
+    HookDecision::Through(format!(
         "Gadfly: this session's work is not approved. Nothing is {since} any more, so there is nothing to judge, but run \
          {run} {how}.{items} What is committed can be judged with `--diff BASE` in the hook's command, or `{}`.",
         next_command::command("review --diff BASE")
@@ -95,7 +95,7 @@ pub fn gone(state: &RunState, base: Option<&str>) -> Answer {
 }
 
 /// What the run's state means for the stop.
-pub fn of(state: &RunState, failed: Option<&str>, case: &Case) -> Answer {
+pub fn of(state: &RunState, failed: Option<&str>, case: &Case) -> HookDecision {
     let summary = &state.summary;
     let run = &summary.run;
     let (critic, open) = (critic(state), open(state));
@@ -108,15 +108,15 @@ pub fn of(state: &RunState, failed: Option<&str>, case: &Case) -> Answer {
             if case.altered.is_empty() {
                 let why = judged.and_then(|round| round.reasons().next());
                 let why = why.map(|(_, reason)| format!(" {}", safe::line(reason, 300))).unwrap_or_default();
-                return Answer::Through(format!("Gadfly: approved by {critic}{how} (run {run}).{why}"));
+                return HookDecision::Through(format!("Gadfly: approved by {critic}{how} (run {run}).{why}"));
             }
-            Answer::Through(format!(
+            HookDecision::Through(format!(
                 "Gadfly: {critic} found nothing to object to{how} (run {run}), but this does not count.{altered} Look at \
                  it yourself."
             ))
         }
         Some(Outcome::Waiting(_)) if summary.waiting_for.is_some() && of_this && !open.is_empty() => {
-            Answer::Back(format!(
+            HookDecision::Back(format!(
                 "The critic {critic} rejected the change (round {} of {}). Fix every item, then stop again:{open}\n\n{}\
                  {altered}",
                 judged.map_or(summary.rounds, |round| round.round),
@@ -124,11 +124,11 @@ pub fn of(state: &RunState, failed: Option<&str>, case: &Case) -> Answer {
                 advice(run)
             ))
         }
-        Some(Outcome::Halted { reason, .. }) => Answer::Through(format!(
+        Some(Outcome::Halted { reason, .. }) => HookDecision::Through(format!(
             "Gadfly: not approved. {critic} is still not satisfied, and the loop ends here ({reason}, run {run}). \
              Open:{open}{altered}"
         )),
-        other => Answer::Through(format!(
+        other => HookDecision::Through(format!(
             "Gadfly: this change is not approved, because it could not be judged: {}{altered}",
             why_not(run, other, failed.unwrap_or(&summary.state))
         )),

@@ -3,7 +3,7 @@
 
 use gadfly_engine::Text;
 use gadfly_project::config::HOST;
-use gadfly_project::{LoopConfig, Overrides, Problem, Protocol, Sourced};
+use gadfly_project::{LoopConfig, LoopProtocol, Overrides, Problem, Sourced};
 use gadfly_runtime::prepare::{Prepared, Request};
 
 use super::input::Stopping;
@@ -22,12 +22,12 @@ const USUAL: [&str; 2] = [
 ];
 
 /// What the user asked, as far as it is known.
-pub struct Wish {
+pub struct HookRequest {
     pub task: Text,
     known: bool,
 }
 
-impl Wish {
+impl HookRequest {
     pub fn of(stopping: &Stopping) -> Self {
         let words = stopping.transcript.as_deref().map(transcript::asked).unwrap_or_default();
         let asked = if words.is_empty() {
@@ -56,7 +56,11 @@ impl Wish {
 }
 
 /// The loop, and what its configuration says.
-pub fn request(args: &StopHook, context: &Context, wish: &Wish) -> Result<(Request, LoopConfig), String> {
+pub fn request(
+    args: &StopHook,
+    context: &Context,
+    wish: &HookRequest,
+) -> Result<(Request, LoopConfig), String> {
     let nothing_said = args.rubric.is_empty() && args.criterion.is_empty() && args.loop_name.is_none();
     let mut criteria: Vec<Sourced<String>> = args.criterion.iter().cloned().map(Sourced::flag).collect();
     if nothing_said {
@@ -65,7 +69,7 @@ pub fn request(args: &StopHook, context: &Context, wish: &Wish) -> Result<(Reque
     }
     let mut given = Overrides::default()
         .with("task", wish.task.as_str())
-        .with("protocol", Protocol::Revise)
+        .with("protocol", LoopProtocol::Revise)
         .with("worker", HOST);
     if let Some(critic) = &args.critic {
         given.set("critic", critic.clone());

@@ -7,18 +7,18 @@ use std::path::Path;
 pub const SEATS: usize = 3;
 
 /// Held as long as this lives.
-pub struct Seat {
+pub struct HookSeat {
     _file: File,
 }
 
 /// A free seat in this store, or none.
-pub fn take(store: &Path) -> Result<Option<Seat>, String> {
+pub fn take(store: &Path) -> Result<Option<HookSeat>, String> {
     for number in 1..=SEATS {
         let path = store.join(format!("stop-hook-{number}.lock"));
         let failed = |e: std::io::Error| format!("{} cannot be locked: {e}", path.display());
         let file = OpenOptions::new().create(true).append(true).open(&path).map_err(failed)?;
         match file.try_lock() {
-            Ok(()) => return Ok(Some(Seat { _file: file })),
+            Ok(()) => return Ok(Some(HookSeat { _file: file })),
             Err(TryLockError::WouldBlock) => {}
             Err(TryLockError::Error(e)) => return Err(failed(e)),
         }
@@ -33,7 +33,7 @@ mod tests {
     #[test]
     fn there_are_so_many_seats_and_one_that_is_left_is_free_again() {
         let store = tempfile::tempdir().unwrap();
-        let mut taken: Vec<Seat> = (0..SEATS).map(|_| take(store.path()).unwrap().unwrap()).collect();
+        let mut taken: Vec<HookSeat> = (0..SEATS).map(|_| take(store.path()).unwrap().unwrap()).collect();
         assert!(take(store.path()).unwrap().is_none());
         taken.pop();
         assert!(take(store.path()).unwrap().is_some());

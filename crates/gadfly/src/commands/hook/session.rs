@@ -36,7 +36,7 @@ pub struct Case {
 }
 
 /// A run that the hook began for a session.
-pub struct Own {
+pub struct SessionRun {
     pub summary: Summary,
     task: Option<Digest>,
     critic: Option<String>,
@@ -61,7 +61,7 @@ pub fn title(stopping: &Stopping) -> String {
 }
 
 /// The runs the hook began for this session, newest first.
-pub fn runs(journal: &Journal, stopping: &Stopping) -> Result<Vec<Own>, String> {
+pub fn runs(journal: &Journal, stopping: &Stopping) -> Result<Vec<SessionRun>, String> {
     let title = title(stopping);
     let filter = ListFilter { limit: LOOKED_AT, ..ListFilter::default() };
     let all = journal.list(&filter).map_err(|e| e.to_string())?;
@@ -141,14 +141,14 @@ fn is_left_behind(run: &Summary, now_ms: u64) -> bool {
 }
 
 /// This run, if the hook began it for the session.
-fn own(journal: &Journal, summary: Summary, session: &str) -> Option<Own> {
+fn own(journal: &Journal, summary: Summary, session: &str) -> Option<SessionRun> {
     let start = journal.start(&summary.run).ok()?;
     let manifest = RunManifest::of(&start.plan);
     let is_ours = start.plan.root.protocol == revise::RULE_BOOK.name
         && manifest.worker() == Some(HOST)
         && session_proof::is_set(&start, &summary.run, session);
     let critic = manifest.seated(Job::Critic).map(ToOwned::to_owned);
-    is_ours.then_some(Own { task: manifest.task, critic, summary })
+    is_ours.then_some(SessionRun { task: manifest.task, critic, summary })
 }
 
 #[cfg(test)]

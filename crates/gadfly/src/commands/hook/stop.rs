@@ -10,12 +10,12 @@ use gadfly_engine::{Outcome, Text};
 use gadfly_journal::{OpenError, RunId, RunState};
 use gadfly_project::file;
 use gadfly_runtime::clock::wall_ms;
-use gadfly_runtime::prepare::{Request, Wanted};
+use gadfly_runtime::prepare::{Request, ReviewTarget};
 use gadfly_runtime::workspace::Range;
 
-use super::answer::{self, Answer};
+use super::answer::{self, HookDecision};
 use super::input::{self, Stopping};
-use super::request::{Wish, agree, prepared, request};
+use super::request::{HookRequest, agree, prepared, request};
 use super::session::{self, Case, Course};
 use super::submitting::{rested, submit, take_up};
 use super::{judge, nested, seats, session_proof};
@@ -37,7 +37,7 @@ pub async fn stop(args: StopHook, context: &Context) -> Code {
     } else {
         Box::pin(answered(&args, context)).await
     };
-    let answer = answer.unwrap_or_else(|why| Answer::unjudged(&why));
+    let answer = answer.unwrap_or_else(|why| HookDecision::unjudged(&why));
     if let Some(said) = answer.json() {
         // Any other code than 0 would be shown as a failure, or block for ever.
         let _ = print::out(&said.to_string());
@@ -46,7 +46,7 @@ pub async fn stop(args: StopHook, context: &Context) -> Code {
 }
 
 /// As [`answered`], by nothing that the session changed.
-async fn answered_to_a_stranger(mut args: StopHook, context: &Context) -> Result<Answer, String> {
+async fn answered_to_a_stranger(mut args: StopHook, context: &Context) -> Result<HookDecision, String> {
     let range = args.diff.clone().map_or(Range::Uncommitted, Range::Since);
     let before = untrusted::context(context, Some(&range)).await?;
     for path in &mut args.rubric {
@@ -55,9 +55,9 @@ async fn answered_to_a_stranger(mut args: StopHook, context: &Context) -> Result
     Box::pin(answered(&args, &before)).await
 }
 
-async fn answered(args: &StopHook, context: &Context) -> Result<Answer, String> {
+async fn answered(args: &StopHook, context: &Context) -> Result<HookDecision, String> {
     if nested::is_within_a_call(context) {
-        return Ok(Answer::Silent);
+        return Ok(HookDecision::Silent);
     }
     for path in &args.rubric {
         file::not_led_out(&context.root.dir, path).map_err(|e| e.to_string())?;
@@ -66,7 +66,7 @@ async fn answered(args: &StopHook, context: &Context) -> Result<Answer, String> 
     let Some((change, changed)) = change(args, context).await? else {
         return nothing_left(args, context, &stopping);
     };
-    let wish = Wish::of(&stopping);
+    let wish = HookRequest::of(&stopping);
     let (request, looped) = request(args, context, &wish)?;
     if args.untrusted {
         untrusted::judges_count(context, &looped)?;
@@ -75,7 +75,7 @@ async fn answered(args: &StopHook, context: &Context) -> Result<Answer, String> 
     let critic = looped.critic().map(|critic| critic.value);
     let case = Case { stopping, task: wish.task, change, critic, altered };
     let background = Background::new(context.setup().open(&context.store()).map_err(|e| e.to_string())?);
-    let begun = Begun::default();
+    let begun = HookRun::default();
     let mut interrupts = Interrupts::catch();
     let judging = Judging { args, context, background: &background, case: &case, request: &request };
     let judged = tokio::select! {
@@ -102,7 +102,7 @@ async fn change(args: &StopHook, context: &Context) -> Result<Option<(Text, Vec<
         return Err("an empty --exclude would leave everything out".to_owned());
     }
     let setup = context.setup();
-    let wanted = Wanted::Changes(args.diff.clone().map_or(Range::Uncommitted, Range::Since));
+    let wanted = ReviewTarget::Changes(args.diff.clone().map_or(Range::Uncommitted, Range::Since));
     let brought = setup.bring(&wanted, &args.exclude).await.map_err(|p| p.message)?;
     let Some(brought) = brought else { return Ok(None) };
     let Work::Tree(tree) = &brought.work else { return Err("there is no change to be seen".to_owned()) };
@@ -125,37 +125,37 @@ async fn change(args: &StopHook, context: &Context) -> Result<Option<(Text, Vec<
 }
 
 /// Nothing is there to be judged: only what is known of the session's work is said.
-fn nothing_left(args: &StopHook, context: &Context, stopping: &Stopping) -> Result<Answer, String> {
+fn nothing_left(args: &StopHook, context: &Context, stopping: &Stopping) -> Result<HookDecision, String> {
     let journal = match context.existing() {
         Ok(journal) => journal,
-        Err(OpenError::Missing(_)) => return Ok(Answer::Silent),
+        Err(OpenError::Missing(_)) => return Ok(HookDecision::Silent),
         Err(other) => return Err(other.to_string()),
     };
     let runs = session::runs(&journal, stopping)?;
-    let Some(last) = runs.first() else { return Ok(Answer::Silent) };
+    let Some(last) = runs.first() else { return Ok(HookDecision::Silent) };
     let state = journal.state(&last.summary.run).map_err(|e| e.to_string())?;
     Ok(answer::gone(&state, args.diff.as_deref()))
 }
 
 /// Called by hand, to agree once to what the project's files name.
-async fn agreed_beforehand(args: &StopHook, context: &Context) -> Result<Answer, String> {
+async fn agreed_beforehand(args: &StopHook, context: &Context) -> Result<HookDecision, String> {
     if !args.trust {
         print::err(
             "this is called by Claude Code when it wants to stop: `gadfly hook print` has the settings",
         );
-        return Ok(Answer::Silent);
+        return Ok(HookDecision::Silent);
     }
-    let (request, _) = request(args, context, &Wish::none())?;
+    let (request, _) = request(args, context, &HookRequest::none())?;
     prepared(args, context, &request).await?;
     print::err("agreed: the hook may use what this project's files name");
-    Ok(Answer::Silent)
+    Ok(HookDecision::Silent)
 }
 
 /// The run that is worked on: its answer may come when nobody waits for it any more.
 #[derive(Default)]
-struct Begun(Mutex<Option<RunId>>);
+struct HookRun(Mutex<Option<RunId>>);
 
-impl Begun {
+impl HookRun {
     fn is(&self, run: &RunId) {
         *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Some(run.clone());
     }
@@ -175,7 +175,7 @@ struct Judging<'a> {
 }
 
 impl Judging<'_> {
-    async fn judge(&self, begun: &Begun) -> Result<Answer, String> {
+    async fn judge(&self, begun: &HookRun) -> Result<HookDecision, String> {
         let gadfly = self.background.gadfly();
         let course = session::course(gadfly, self.case).await?;
         match &course {
@@ -210,7 +210,7 @@ impl Judging<'_> {
     }
 
     /// A loop for this session, about what the user asked.
-    async fn anew(&self, begun: &Begun) -> Result<Answer, String> {
+    async fn anew(&self, begun: &HookRun) -> Result<HookDecision, String> {
         let mut prepared = prepared(self.args, self.context, self.request).await?;
         prepared.start.plan.title = session::title(&self.case.stopping);
         session_proof::set(&mut prepared.start, &prepared.run, &self.case.stopping.session);
@@ -223,10 +223,10 @@ impl Judging<'_> {
 
     /// The rejection is on record: nobody is paid to say it again. That the session came back is recorded by taking the
     /// run up, which asks for a changed state and waits.
-    async fn sent_back_again(&self, run: &RunId) -> Result<Answer, String> {
+    async fn sent_back_again(&self, run: &RunId) -> Result<HookDecision, String> {
         let returned = session::returns(self.background.gadfly().journal(), run)?;
         let answer = answer::unchanged(&self.state(run)?, self.case, returned.saturating_add(1));
-        if matches!(answer, Answer::Back(_)) {
+        if matches!(answer, HookDecision::Back(_)) {
             self.agree(run)?;
             take_up(self.context, self.background, run).await?;
             rested(self.background, run).await?;

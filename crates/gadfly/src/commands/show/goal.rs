@@ -7,7 +7,7 @@ use gadfly_journal::RunState;
 use gadfly_journal::state::GoalState;
 use owo_colors::OwoColorize as _;
 
-use crate::output::rail::{self, Entry};
+use crate::output::rail::{self, RailLine};
 use crate::output::{goal, meters, next_command, safe};
 
 /// Of a long goal the beginning and the end are shown.
@@ -61,7 +61,7 @@ fn log(pursued: &GoalState, text: &dyn Fn(&Digest) -> Option<String>, run: &str)
         .iter()
         .map(|taken| ((taken.seq, taken.step.n, 0), format!("  {}", rail::step(&taken.step))));
     let beside = pursued.rail.iter().filter_map(|entry| {
-        let said = Entry::of(&entry.what, text)?;
+        let said = RailLine::of(&entry.what, text)?;
         Some(((entry.seq, entry.after, 1), format!("  {}", said.line())))
     });
     let mut all: Vec<((u32, u32, u8), String)> = steps.chain(beside).collect();

@@ -23,20 +23,20 @@ pub struct HeldCall {
     pub role: Role,
     pub guards: Vec<Guard>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub stopped: Vec<Stopped>,
+    pub stopped: Vec<StoppedAttempt>,
     /// The most that its processes used at once, as far as it was seen.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub used: Option<Used>,
+    pub used: Option<UsedResources>,
 }
 
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
-pub struct Stopped {
+pub struct StoppedAttempt {
     pub layer: Layer,
     pub what: String,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
-pub struct Used {
+pub struct UsedResources {
     pub memory_bytes: u64,
     pub processes: u64,
 }
@@ -54,7 +54,7 @@ impl Powers {
             InputKind::Replied { effect, reply: Reply::Done(answer) } if !answer.violations.is_empty() => {
                 let what = format!("changed {}; undone", answer.violations.join(", "));
                 if let Some(call) = self.call(effect) {
-                    call.stopped.push(Stopped { layer: Layer::Compared, what });
+                    call.stopped.push(StoppedAttempt { layer: Layer::Compared, what });
                 }
             }
             _ => {}
@@ -75,12 +75,12 @@ impl Powers {
             }
             Observation::Stopped { layer, what } => {
                 if let Some(call) = self.call(effect) {
-                    call.stopped.push(Stopped { layer: *layer, what: what.clone() });
+                    call.stopped.push(StoppedAttempt { layer: *layer, what: what.clone() });
                 }
             }
             Observation::Used { memory_bytes, processes } => {
                 if let Some(call) = self.call(effect) {
-                    call.used = Some(Used { memory_bytes: *memory_bytes, processes: *processes });
+                    call.used = Some(UsedResources { memory_bytes: *memory_bytes, processes: *processes });
                 }
             }
             Observation::Step { .. }

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use gadfly_engine::Digest;
 use gadfly_engine::review::{Review, Verdict};
 use gadfly_journal::RunState;
-use gadfly_journal::state::{Moved, RoundState, VerifyState};
+use gadfly_journal::state::{FindingCounts, RoundState, VerifyState};
 use owo_colors::OwoColorize as _;
 
 use crate::output::table::{counted, size};
@@ -108,7 +108,7 @@ fn judgement(review: &Review, several: bool) -> Vec<String> {
 fn moved(round: &RoundState, said: &BTreeMap<u32, String>) -> Vec<String> {
     let mut lines = Vec::new();
     let moved = round.moved();
-    if round.round > 1 && moved != Moved::default() {
+    if round.round > 1 && moved != FindingCounts::default() {
         lines.push(format!("round {}: {}", round.round, judged::moved(&moved)).bold().to_string());
     }
     let fixed = round.fixed();

@@ -16,16 +16,16 @@ use crate::cli::TraceFormat;
 use crate::exit::Code;
 use crate::output::{next_command, print};
 use crate::telemetry::conventions as names;
-use crate::telemetry::fold::{Content, Fold, LOST};
+use crate::telemetry::fold::{ContentPolicy, LOST, TraceFold};
 use crate::telemetry::span::Span;
-use kept::Kept;
+use kept::FirstAndLast;
 
 /// Of long runs, this many spans from the beginning and from the end are shown.
 const HALF: usize = 250;
 
 /// What of a run's spans is drawn.
 struct Drawn {
-    spans: Kept<Span>,
+    spans: FirstAndLast<Span>,
     under_way: Vec<Span>,
     /// Nobody drives the run: what has no end yet may never get one.
     is_interrupted: bool,
@@ -51,18 +51,18 @@ pub fn print(journal: &Journal, run: &RunId, format: TraceFormat, json: bool) ->
 
 /// The spans, one in a line, each as soon as it has its end.
 fn lines(journal: &Journal, summary: &Summary) -> Result<(), Code> {
-    let mut fold = Fold::new(summary.run.clone());
+    let mut fold = TraceFold::new(summary.run.clone());
     let mut out = Vec::new();
     for record in journal.replay(&summary.run) {
-        fold.take(&record.map_err(fault)?, Content::Nothing, &mut out);
+        fold.take(&record.map_err(fault)?, ContentPolicy::Nothing, &mut out);
         out.drain(..).try_for_each(|span| print::out(&span.json().to_string()))?;
     }
-    end(&mut fold, summary, Content::Nothing, &mut out);
+    end(&mut fold, summary, ContentPolicy::Nothing, &mut out);
     out.iter().try_for_each(|span| print::out(&span.json().to_string()))
 }
 
 /// A run that is at work just now has not come to an end, and was not interrupted.
-fn end(fold: &mut Fold, summary: &Summary, content: Content<'_>, out: &mut Vec<Span>) {
+fn end(fold: &mut TraceFold, summary: &Summary, content: ContentPolicy<'_>, out: &mut Vec<Span>) {
     if summary.state == RUNNING && !fold.is_settled() {
         fold.look(out);
     } else {
@@ -71,14 +71,14 @@ fn end(fold: &mut Fold, summary: &Summary, content: Content<'_>, out: &mut Vec<S
 }
 
 fn drawn(journal: &Journal, summary: &Summary) -> Result<Drawn, Code> {
-    let mut fold = Fold::new(summary.run.clone());
-    let mut spans = Kept::new(HALF);
+    let mut fold = TraceFold::new(summary.run.clone());
+    let mut spans = FirstAndLast::new(HALF);
     let mut out = Vec::new();
     for record in journal.replay(&summary.run) {
-        fold.take(&record.map_err(fault)?, Content::Words, &mut out);
+        fold.take(&record.map_err(fault)?, ContentPolicy::Words, &mut out);
         spans.extend(out.drain(..));
     }
-    end(&mut fold, summary, Content::Words, &mut out);
+    end(&mut fold, summary, ContentPolicy::Words, &mut out);
     spans.extend(out);
     let under_way = fold.under_way().take(HALF).cloned().collect();
     Ok(Drawn { spans, under_way, is_interrupted: summary.state == INTERRUPTED })

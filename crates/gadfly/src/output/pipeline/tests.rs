@@ -1,7 +1,7 @@
 //! What a person reads of a pipeline.
 
 use gadfly_engine::pipeline::Gate;
-use gadfly_engine::pipeline::aggregate::{Aggregate, Row};
+use gadfly_engine::pipeline::aggregate::{Aggregate, ScoreRow};
 use gadfly_engine::pipeline::learning::{Suggestion, Tag};
 
 use super::*;
@@ -10,8 +10,8 @@ fn plain(lines: &[String]) -> String {
     anstream::adapter::strip_str(&lines.join("\n")).to_string()
 }
 
-fn row(agent: &str, points: u32, score: Option<u32>) -> Row {
-    Row { agent: agent.into(), points, score, because: None, optional: false }
+fn row(agent: &str, points: u32, score: Option<u32>) -> ScoreRow {
+    ScoreRow { agent: agent.into(), points, score, because: None, optional: false }
 }
 
 #[test]

@@ -4,7 +4,7 @@ use gadfly_engine::budget::Reservation;
 use gadfly_engine::finding::{Finding, FindingStatus, Severity};
 use gadfly_engine::question::{About, Choice, Question};
 use gadfly_engine::review::Verdict;
-use gadfly_engine::tree::{OneRun, RunEnd, Verified};
+use gadfly_engine::tree::{CommandRun, RunEnd, Verified};
 use gadfly_engine::{Event, Guard, Input, Layer, NodePath, Reply, Stamp, Step, Text};
 
 use super::*;
@@ -48,7 +48,7 @@ fn two_critics_tell_each_finding_once_and_what_moved_once() {
 #[test]
 fn a_red_command_shows_its_last_words_and_a_question_its_ways_out() {
     let output = Text::new("compiling\nerror: no such field");
-    let runs = vec![OneRun { end: RunEnd::Code(101), output: output.digest(), took_ms: 5 }];
+    let runs = vec![CommandRun { end: RunEnd::Code(101), output: output.digest(), took_ms: 5 }];
     let verified = Verified { runs, changed: vec![], evidence: Vec::new() };
     let ran = EventKind::VerifyRan { round: 1, command: "make test".into(), green: false, verified };
     let choices = vec![Choice::taking("grant", "N", "allow N more rounds")];

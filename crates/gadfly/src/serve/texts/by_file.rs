@@ -5,21 +5,21 @@ use serde_json::{Value, json};
 
 use super::{LONGEST_LINE, MOST_BYTES, MOST_LINES, short};
 
-struct File {
+struct ShownFile {
     path: String,
     lines: Vec<Value>,
 }
 
 /// What of the present part is still to come: lines of the file before, and after.
 #[derive(Default)]
-struct Left {
+struct RemainingLines {
     old: u64,
     new: u64,
 }
 
 pub fn by_file(diff: &str) -> Value {
-    let mut files: Vec<File> = Vec::new();
-    let mut left = Left::default();
+    let mut files: Vec<ShownFile> = Vec::new();
+    let mut left = RemainingLines::default();
     let (mut cut, mut bytes) = (false, 0);
     // Not `lines`: that a line ends otherwise than before may be all that changed.
     for (n, line) in diff.split_terminator('\n').enumerate() {
@@ -32,8 +32,8 @@ pub fn by_file(diff: &str) -> Value {
             let text = line.get(1..).unwrap_or_default();
             tell(&mut files, kind, if kind == "same" { text.trim_end_matches('\r') } else { text });
         } else if let Some(names) = line.strip_prefix("diff --git ") {
-            files.push(File { path: named_twice(names), lines: Vec::new() });
-        } else if let Some(begins) = Left::announced(line) {
+            files.push(ShownFile { path: named_twice(names), lines: Vec::new() });
+        } else if let Some(begins) = RemainingLines::announced(line) {
             left = begins;
             tell(&mut files, "hunk", line);
         } else if let Some(name) = ["--- ", "+++ ", "rename to "].iter().find_map(|p| line.strip_prefix(p)) {
@@ -49,16 +49,16 @@ pub fn by_file(diff: &str) -> Value {
     json!({ "cut": cut, "files": files.collect::<Vec<_>>() })
 }
 
-fn tell(files: &mut Vec<File>, kind: &str, text: &str) {
+fn tell(files: &mut Vec<ShownFile>, kind: &str, text: &str) {
     if files.is_empty() {
-        files.push(File { path: String::new(), lines: Vec::new() });
+        files.push(ShownFile { path: String::new(), lines: Vec::new() });
     }
     if let Some(file) = files.last_mut() {
         file.lines.push(json!({ "kind": kind, "text": short(text) }));
     }
 }
 
-impl Left {
+impl RemainingLines {
     /// `@@ -12,3 +12,4 @@ fn x()`
     fn announced(line: &str) -> Option<Self> {
         let (old, rest) = line.strip_prefix("@@ -")?.split_once(" +")?;

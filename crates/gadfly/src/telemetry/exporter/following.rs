@@ -7,7 +7,7 @@ use gadfly_engine::Digest;
 use gadfly_engine::input::InputKind;
 use gadfly_journal::{Journal, Record, RunId};
 
-use super::super::fold::{Content, Fold};
+use super::super::fold::{ContentPolicy, TraceFold};
 use super::super::span::Span;
 
 /// Runs followed at once; of more, the one that was quiet longest is told of as far as it is known.
@@ -25,7 +25,7 @@ pub struct Following {
 }
 
 struct Followed {
-    fold: Fold,
+    fold: TraceFold,
     next: u32,
     /// When it was last heard of, counted in records of all runs.
     heard: u64,
@@ -49,13 +49,13 @@ impl Following {
     /// From this record on the run is driven here.
     fn follow(&mut self, run: &RunId, first: u32, out: &mut Vec<Span>) {
         self.make_room(out);
-        self.runs.insert(run.clone(), Followed { fold: Fold::new(run.clone()), next: 0, heard: 0 });
+        self.runs.insert(run.clone(), Followed { fold: TraceFold::new(run.clone()), next: 0, heard: 0 });
         // Whoever drove it before has told of this, but for the last moments of a process that died.
         let mut before = Vec::new();
         self.read(run, Some(first), &mut before);
         if let Some(followed) = self.runs.get_mut(run) {
             if followed.fold.is_settled() {
-                followed.fold.finish(Content::Nothing, &mut before);
+                followed.fold.finish(ContentPolicy::Nothing, &mut before);
             } else {
                 let since = followed.fold.last_ms().saturating_sub(UNSURE_MS);
                 out.extend(before.into_iter().filter(|span| span.end_ms >= since));
@@ -108,7 +108,7 @@ impl Following {
 
     fn fold(&mut self, run: &RunId, record: &Record, out: &mut Vec<Span>) {
         let texts = |digest: &Digest| self.journal.text(digest).ok().flatten();
-        let content = if self.content { Content::All(&texts) } else { Content::Nothing };
+        let content = if self.content { ContentPolicy::All(&texts) } else { ContentPolicy::Nothing };
         let Some(followed) = self.runs.get_mut(run) else { return };
         if record.seq >= followed.next {
             followed.fold.take(record, content, out);
@@ -118,7 +118,7 @@ impl Following {
 
     fn close(&mut self, run: &RunId, out: &mut Vec<Span>) {
         if let Some(mut followed) = self.runs.remove(run) {
-            let content = if self.content { Content::Words } else { Content::Nothing };
+            let content = if self.content { ContentPolicy::Words } else { ContentPolicy::Nothing };
             followed.fold.finish(content, out);
         }
     }
@@ -159,7 +159,7 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let records = a_round();
         let journal = journal(dir.path(), &records);
-        let whole = ids(&folded(&records, Content::Nothing));
+        let whole = ids(&folded(&records, ContentPolicy::Nothing));
         for heard in [vec![0, 1, 2, 3], vec![0, 3], vec![0], vec![0, 2]] {
             let mut following = Following::new(journal.clone(), false);
             let mut out = Vec::new();

@@ -15,15 +15,15 @@ use tokio::runtime::{Builder, Runtime};
 use super::super::client::{Client, TIMEOUT, Trouble};
 use super::super::conventions as names;
 use super::super::destination::Destination;
-use super::super::span::{Attributes, Span, Value};
+use super::super::span::{AttributeValue, Attributes, Span};
 
-pub struct Wire {
+pub struct OtlpWire {
     runtime: Runtime,
     exporter: SpanExporter,
     scope: InstrumentationScope,
 }
 
-impl Wire {
+impl OtlpWire {
     pub fn new(destination: &Destination, trouble: Trouble) -> Result<Self, String> {
         let runtime = Builder::new_current_thread().enable_all().build().map_err(|e| e.to_string())?;
         let client = Client::new(destination, trouble).map_err(|e| e.to_string())?;
@@ -98,14 +98,14 @@ fn time(ms: u64) -> SystemTime {
 }
 
 fn attributes(all: &Attributes) -> Vec<KeyValue> {
-    let one = |value: &Value| match value {
-        Value::Text(text) => OtelValue::String(text.clone().into()),
-        Value::Texts(texts) => {
+    let one = |value: &AttributeValue| match value {
+        AttributeValue::Text(text) => OtelValue::String(text.clone().into()),
+        AttributeValue::Texts(texts) => {
             OtelValue::Array(Array::String(texts.iter().cloned().map(StringValue::from).collect()))
         }
-        Value::Whole(n) => OtelValue::I64(*n),
-        Value::Number(n) => OtelValue::F64(*n),
-        Value::Flag(is) => OtelValue::Bool(*is),
+        AttributeValue::Whole(n) => OtelValue::I64(*n),
+        AttributeValue::Number(n) => OtelValue::F64(*n),
+        AttributeValue::Flag(is) => OtelValue::Bool(*is),
     };
     all.iter().map(|(name, value)| KeyValue::new(name.as_str(), one(value))).collect()
 }

@@ -9,8 +9,8 @@ use gadfly_engine::turn::{Role, Turn};
 use gadfly_engine::{Answer, Class, Digest, Effect, EffectId, EffectKind, NodePath, Reply};
 
 use super::super::conventions as names;
-use super::super::span::{At, Span, SpanId};
-use super::{Closed, Content, Fold, content};
+use super::super::span::{RecordTime, Span, SpanId};
+use super::{Closed, ContentPolicy, TraceFold, content};
 
 /// Its process died before there was an answer.
 pub const LOST: &str = "lost";
@@ -20,7 +20,7 @@ pub(super) const CANCELLED: &str = "cancelled";
 const MODELS: [&str; 2] = ["openai", "anthropic"];
 
 /// An effect without a reply yet.
-pub(super) struct Open {
+pub(super) struct OpenSpan {
     pub span: Span,
     pub class: Class,
     pub agent: Option<String>,
@@ -61,8 +61,14 @@ pub(super) fn charge(span: &mut Span, usage: &Usage, cost: Money, is_priced: boo
     }
 }
 
-impl Fold {
-    pub(super) fn ask(&mut self, effect: &Effect, at: At, say: Content<'_>, out: &mut Vec<Span>) {
+impl TraceFold {
+    pub(super) fn ask(
+        &mut self,
+        effect: &Effect,
+        at: RecordTime,
+        say: ContentPolicy<'_>,
+        out: &mut Vec<Span>,
+    ) {
         let node = &effect.id.node;
         // Between a critic's answer and its verdict what it cites may be looked at.
         if matches!(&effect.kind, EffectKind::Turn(turn) if turn.role == Role::Worker) {
@@ -112,11 +118,11 @@ impl Fold {
             Some(Role::Critic) => span.judges = self.judged.get(node).copied(),
             Some(Role::Advisor) | None => {}
         }
-        let open = Open { span, class: effect.class, agent, role, steps: 0 };
+        let open = OpenSpan { span, class: effect.class, agent, role, steps: 0 };
         self.open.insert(effect.id.clone(), open);
     }
 
-    fn turn(&self, id: SpanId, turn: &Turn, say: Content<'_>) -> Span {
+    fn turn(&self, id: SpanId, turn: &Turn, say: ContentPolicy<'_>) -> Span {
         let card = self.agents.get(&turn.agent);
         let model = card.and_then(|card| card.model.as_deref());
         let is_model = card.is_some_and(|card| MODELS.contains(&card.kind.as_str()));
@@ -148,7 +154,7 @@ impl Fold {
         span
     }
 
-    fn tool(&self, id: SpanId, used: &ToolUse, say: Content<'_>) -> Span {
+    fn tool(&self, id: SpanId, used: &ToolUse, say: ContentPolicy<'_>) -> Span {
         let name = match &used.action {
             ToolAction::Mcp { server, tool, .. } => format!("{server}__{tool}"),
             action => action.tool().to_owned(),
@@ -162,10 +168,15 @@ impl Fold {
         span
     }
 
-    pub(super) fn close(&mut self, effect: &EffectId, at: At, how: impl FnOnce(&mut Open)) -> Option<Closed> {
+    pub(super) fn close(
+        &mut self,
+        effect: &EffectId,
+        at: RecordTime,
+        how: impl FnOnce(&mut OpenSpan),
+    ) -> Option<Closed> {
         let mut open = self.open.remove(effect)?;
         how(&mut open);
-        let Open { mut span, agent, role, .. } = open;
+        let OpenSpan { mut span, agent, role, .. } = open;
         (span.end_ms, span.seqs.end) = (at.ms.max(span.start_ms), at.seq);
         Some(Closed { effect: effect.clone(), agent, judging: role == Some(Role::Critic), span })
     }
@@ -175,8 +186,8 @@ impl Fold {
         &mut self,
         node: &NodePath,
         step: &GoalStep,
-        at: At,
-        say: Content<'_>,
+        at: RecordTime,
+        say: ContentPolicy<'_>,
         out: &mut Vec<Span>,
     ) {
         if !matches!(step.end, StepEnd::Blocked | StepEnd::Denied) {
@@ -199,8 +210,8 @@ impl Fold {
     }
 }
 
-impl Open {
-    pub(super) fn replied(&mut self, reply: &Reply, say: Content<'_>) {
+impl OpenSpan {
+    pub(super) fn replied(&mut self, reply: &Reply, say: ContentPolicy<'_>) {
         match reply {
             Reply::Done(answer) => self.said(answer, say),
             Reply::Failed(failure) => {
@@ -219,7 +230,7 @@ impl Open {
                     ToolEnd::Status(code) => self.span.fail(&format!("status_{code}")),
                     ToolEnd::Error => self.span.fail("tool_error"),
                 }
-                if let Content::All(texts) = say
+                if let ContentPolicy::All(texts) = say
                     && let Some(text) = texts(&done.shown)
                 {
                     self.span.attributes.text(names::TOOL_RESULT, &text);
@@ -234,7 +245,7 @@ impl Open {
         }
     }
 
-    fn said(&mut self, answer: &Answer, say: Content<'_>) {
+    fn said(&mut self, answer: &Answer, say: ContentPolicy<'_>) {
         let attributes = &mut self.span.attributes;
         let reason = finish_reason(&answer.stop);
         attributes.texts(names::FINISH_REASONS, [reason]);
@@ -250,8 +261,8 @@ impl Open {
     }
 
     /// A person's reply: to a question, or as an agent.
-    pub(super) fn answered(&mut self, text: &Digest, say: Content<'_>) {
-        if let Content::All(texts) = say
+    pub(super) fn answered(&mut self, text: &Digest, say: ContentPolicy<'_>) {
+        if let ContentPolicy::All(texts) = say
             && let Some(text) = texts(text)
         {
             self.span.attributes.json(names::OUTPUT_MESSAGES, &content::spoken("user", &text));

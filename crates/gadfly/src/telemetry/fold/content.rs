@@ -9,7 +9,7 @@ use gadfly_engine::{Answer, Digest};
 use serde_json::{Value, json};
 
 use super::super::span::LONGEST_CONTENT;
-use super::Content;
+use super::ContentPolicy;
 use crate::output::safe;
 
 /// What names, quotes and brackets of a part and of a message take, in bytes, with the word that a text was cut.
@@ -57,8 +57,8 @@ impl Room {
         kept
     }
 
-    fn stored(&mut self, digest: &Digest, say: Content<'_>) -> String {
-        let Content::All(texts) = say else { return String::new() };
+    fn stored(&mut self, digest: &Digest, say: ContentPolicy<'_>) -> String {
+        let ContentPolicy::All(texts) = say else { return String::new() };
         texts(digest).map(|text| self.text(&text)).unwrap_or_default()
     }
 }
@@ -72,8 +72,8 @@ const fn encoded(c: char) -> usize {
     }
 }
 
-pub(super) fn input(turn: &Turn, say: Content<'_>) -> Option<Value> {
-    let Content::All(_) = say else { return None };
+pub(super) fn input(turn: &Turn, say: ContentPolicy<'_>) -> Option<Value> {
+    let ContentPolicy::All(_) = say else { return None };
     let mut room = Room::new();
     let mut messages = Vec::new();
     for (n, message) in turn.messages.iter().enumerate() {
@@ -91,8 +91,8 @@ pub(super) fn input(turn: &Turn, say: Content<'_>) -> Option<Value> {
     Some(Value::Array(messages))
 }
 
-pub(super) fn output(answer: &Answer, reason: &str, say: Content<'_>) -> Option<Value> {
-    let Content::All(_) = say else { return None };
+pub(super) fn output(answer: &Answer, reason: &str, say: ContentPolicy<'_>) -> Option<Value> {
+    let ContentPolicy::All(_) = say else { return None };
     let mut room = Room::new();
     room.takes(MESSAGE + PART);
     let reason = safe::line(reason, PART / 4);
@@ -113,7 +113,7 @@ fn left_out(n: usize, what: &str) -> Value {
     json!({ "type": "text", "content": format!("… ({n} more {what}{many})") })
 }
 
-fn parts(parts: &[Part], say: Content<'_>, room: &mut Room) -> Vec<Value> {
+fn parts(parts: &[Part], say: ContentPolicy<'_>, room: &mut Room) -> Vec<Value> {
     let mut out = Vec::new();
     for (n, part) in parts.iter().enumerate() {
         if !room.takes(PART) {
@@ -141,7 +141,7 @@ fn parts(parts: &[Part], say: Content<'_>, room: &mut Room) -> Vec<Value> {
 }
 
 /// What a tool was given, as far as it is words of a model's.
-pub(super) fn arguments(action: &ToolAction, say: Content<'_>) -> Option<Value> {
+pub(super) fn arguments(action: &ToolAction, say: ContentPolicy<'_>) -> Option<Value> {
     if !say.has_words() {
         return None;
     }

@@ -13,7 +13,7 @@ use gadfly_engine::turn::{Message, Part, Permission, Role, Speaker, Turn};
 use gadfly_engine::{Answer, Effect, EffectKind, Reply, Step, Text};
 
 use super::*;
-use crate::telemetry::span::Value;
+use crate::telemetry::span::AttributeValue;
 
 const SECRET: &str = "the secret plan";
 
@@ -126,8 +126,8 @@ fn charged(n: u32) -> EventKind {
     EventKind::Charged { effect: id(n), agent: "w".into(), usage, cost: Money(1_000_000_000), run }
 }
 
-pub fn folded(records: &[Record], content: Content<'_>) -> Vec<Span> {
-    let mut fold = Fold::new(run());
+pub fn folded(records: &[Record], content: ContentPolicy<'_>) -> Vec<Span> {
+    let mut fold = TraceFold::new(run());
     let mut out = Vec::new();
     for record in records {
         fold.take(record, content, &mut out);
@@ -163,7 +163,7 @@ fn named<'s>(spans: &'s [Span], name: &str) -> &'s Span {
 
 #[test]
 fn a_call_is_a_span_with_model_usage_and_cost_below_its_stretch() {
-    let spans = folded(&a_round(), Content::Nothing);
+    let spans = folded(&a_round(), ContentPolicy::Nothing);
     let (root, worker) = (named(&spans, "invoke_workflow revise"), named(&spans, "chat big"));
     assert_eq!((worker.parent, worker.client), (Some(root.id), true));
     assert_eq!((worker.start_ms, worker.end_ms), (1000, 1010));
@@ -172,13 +172,16 @@ fn a_call_is_a_span_with_model_usage_and_cost_below_its_stretch() {
     assert_eq!((counted(names::CACHE_READ), counted(names::CACHE_CREATION)), (Some(11), Some(13)));
     assert_eq!(worker.attributes.measured(names::COST), Some(1.0));
     assert_eq!(worker.attributes.said(names::RESPONSE_MODEL), Some("m-1"));
-    assert_eq!(worker.attributes.get(names::FINISH_REASONS), Some(&Value::Texts(vec!["stop".into()])));
+    assert_eq!(
+        worker.attributes.get(names::FINISH_REASONS),
+        Some(&AttributeValue::Texts(vec!["stop".into()]))
+    );
     assert_eq!(root.attributes.said(names::OUTCOME), Some(INTERRUPTED));
 }
 
 #[test]
 fn a_verdict_is_on_the_call_of_the_critic_who_gave_it_also_if_it_came_later() {
-    let spans = folded(&a_round(), Content::Nothing);
+    let spans = folded(&a_round(), ContentPolicy::Nothing);
     let worker = named(&spans, "chat big").id;
     for (critic, verdict) in [("c", "rejected"), ("d", "approved")] {
         let call = named(&spans, &format!("invoke_agent {critic}"));
@@ -191,17 +194,17 @@ fn a_verdict_is_on_the_call_of_the_critic_who_gave_it_also_if_it_came_later() {
 
 #[test]
 fn the_same_records_give_the_same_ids_and_another_run_gives_others() {
-    let one = folded(&a_round(), Content::Nothing);
-    assert_eq!(one, folded(&a_round(), Content::Nothing));
+    let one = folded(&a_round(), ContentPolicy::Nothing);
+    assert_eq!(one, folded(&a_round(), ContentPolicy::Nothing));
     let mut ids: Vec<SpanId> = one.iter().map(|span| span.id).collect();
     let all = ids.len();
     ids.sort_unstable();
     ids.dedup();
     assert_eq!(ids.len(), all, "no two spans share an id");
-    let mut other = Fold::new("9876543210".parse().unwrap());
+    let mut other = TraceFold::new("9876543210".parse().unwrap());
     let mut out = Vec::new();
     for record in a_round() {
-        other.take(&record, Content::Nothing, &mut out);
+        other.take(&record, ContentPolicy::Nothing, &mut out);
     }
     assert!(out.iter().all(|span| span.trace != one[0].trace && !ids.contains(&span.id)));
 }
@@ -218,7 +221,7 @@ fn a_call_that_died_with_its_process_is_told_of_when_the_run_is_resumed() {
     again.repeats = Some(id(4));
     records.push(record(4, resumed, vec![], vec![again]));
     records.push(record(5, answered(5), vec![], vec![]));
-    let spans = folded(&records, Content::Nothing);
+    let spans = folded(&records, ContentPolicy::Nothing);
     let calls: Vec<&Span> = spans.iter().filter(|span| span.name == "chat big").collect();
     let lost = calls.iter().find(|span| span.failed.is_some()).unwrap();
     assert_eq!((lost.failed.as_deref(), lost.end_ms), (Some("lost"), 1030), "the last that is known of it");
@@ -245,11 +248,11 @@ fn a_question_is_open_until_a_person_answers_it_however_many_stretches_that_take
         record(1, resumed, vec![], vec![]),
         record(2, answer, vec![], vec![]),
     ];
-    let spans = folded(&records, Content::Nothing);
+    let spans = folded(&records, ContentPolicy::Nothing);
     let ask = named(&spans, "ask stuck");
     assert_eq!((ask.start_ms, ask.end_ms, ask.failed.as_deref()), (1000, 1020, None));
-    let mut fold = Fold::new(run());
-    fold.take(&records[0], Content::Nothing, &mut Vec::new());
+    let mut fold = TraceFold::new(run());
+    fold.take(&records[0], ContentPolicy::Nothing, &mut Vec::new());
     let open: Vec<&str> = fold.under_way().map(|span| span.name.as_str()).collect();
     assert_eq!(open, ["invoke_workflow revise", "ask stuck"]);
 }
@@ -265,7 +268,7 @@ fn a_failed_call_says_why_in_a_word_and_its_retries() {
         record(1, InputKind::Observed { effect: id(1), observation: retrying }, vec![], vec![]),
         record(2, InputKind::Replied { effect: id(1), reply: Reply::Failed(failure) }, vec![], vec![]),
     ];
-    let spans = folded(&records, Content::Nothing);
+    let spans = folded(&records, ContentPolicy::Nothing);
     let call = named(&spans, "invoke_agent w");
     assert_eq!(call.attributes.said(names::ERROR_TYPE), Some("rate_limited"));
     assert_eq!(call.moments[0].name, names::RETRY);
@@ -275,15 +278,15 @@ fn a_failed_call_says_why_in_a_word_and_its_retries() {
 #[test]
 fn what_agents_are_told_and_say_is_left_out_unless_it_is_asked_for() {
     let text = |spans: &[Span]| spans.iter().map(|span| span.json().to_string()).collect::<String>();
-    let without = folded(&a_round(), Content::Nothing);
+    let without = folded(&a_round(), ContentPolicy::Nothing);
     assert!(!text(&without).contains(SECRET));
     for span in &without {
         let all = span.attributes.iter().chain(span.moments.iter().flat_map(|m| m.attributes.iter()));
-        let content = all.filter(|(name, _)| name.shape() == names::Shape::Content);
+        let content = all.filter(|(name, _)| name.shape() == names::AttributeShape::Content);
         assert_eq!(content.count(), 0, "{}", span.name);
     }
     let texts = |_: &Digest| None;
-    let with = text(&folded(&a_round(), Content::All(&texts)));
+    let with = text(&folded(&a_round(), ContentPolicy::All(&texts)));
     for name in [names::INPUT_MESSAGES, names::OUTPUT_MESSAGES, names::EXPLANATION, names::TITLE] {
         assert!(with.contains(name.as_str()), "{}", name.as_str());
     }
@@ -298,7 +301,7 @@ fn names_of_any_length_and_kind_are_short_and_plain() {
         record(0, start(&agents), vec![], vec![call(1, &hostile, Role::Worker)]),
         record(1, answered(1), vec![], vec![]),
     ];
-    for span in folded(&records, Content::Words) {
+    for span in folded(&records, ContentPolicy::Words) {
         let line = span.json().to_string();
         assert!(line.len() < 8192, "{} bytes", line.len());
         assert!(!span.name.chars().any(|c| c.is_control() || c == '\u{202e}'), "{:?}", span.name);
@@ -314,7 +317,7 @@ fn a_span_keeps_a_bounded_number_of_events_and_counts_the_rest() {
         records.push(record(seq, what, vec![], vec![]));
     }
     records.push(record(1001, answered(1), vec![], vec![]));
-    let spans = folded(&records, Content::Nothing);
+    let spans = folded(&records, ContentPolicy::Nothing);
     let call = named(&spans, "invoke_agent w");
     assert_eq!(call.moments.len() + usize::try_from(call.dropped).unwrap(), 1000);
     assert!(call.moments.len() < 200);
@@ -330,7 +333,7 @@ fn what_a_critic_cites_may_be_looked_at_before_its_verdict() {
     records.push(record(1, answered(1), vec![], vec![call(2, "c", Role::Critic)]));
     records.push(record(2, answered(2), vec![], vec![look]));
     records.push(record(3, looked, vec![reviewed("c", Verdict::Rejected)], vec![call(4, "w", Role::Worker)]));
-    let spans = folded(&records, Content::Nothing);
+    let spans = folded(&records, ContentPolicy::Nothing);
     let critic = named(&spans, "invoke_agent c");
     let told: Vec<_> = critic.moments.iter().map(|one| (one.name, one.at.seq)).collect();
     assert_eq!(told, [(names::EVALUATION_RESULT, 3)]);
@@ -346,7 +349,7 @@ fn amounts(reply: Reply, usage: Usage, cost: Money, kind: &str) -> (Option<u64>,
         record(0, start(&[("w", card(kind, None))]), vec![], vec![call(1, "w", Role::Worker)]),
         record(1, InputKind::Replied { effect: id(1), reply }, vec![charged], vec![]),
     ];
-    let spans = folded(&records, Content::Nothing);
+    let spans = folded(&records, ContentPolicy::Nothing);
     let of = &named(&spans, "invoke_agent w").attributes;
     let is_unknown = of.get(names::USAGE_UNKNOWN).is_some();
     (of.counted(names::OUTPUT_TOKENS), of.measured(names::COST), is_unknown)
@@ -385,7 +388,7 @@ fn messages_of_any_shape_fit_and_stay_json() {
             let replied = InputKind::Replied { effect, reply: Reply::Done(answer) };
             let records = [record(0, start(&[]), vec![], vec![asked]), record(1, replied, vec![], vec![])];
             let texts = |_: &Digest| None;
-            let spans = folded(&records, Content::All(&texts));
+            let spans = folded(&records, ContentPolicy::All(&texts));
             for name in [names::INPUT_MESSAGES, names::OUTPUT_MESSAGES] {
                 let said = named(&spans, "invoke_agent w").attributes.said(name).unwrap();
                 assert!(said.len() <= 16 * 1024, "{} bytes", said.len());

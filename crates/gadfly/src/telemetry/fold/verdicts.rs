@@ -1,14 +1,14 @@
 //! Verdicts as events: on the critic's call that gave them, on the check that was run, or on what was judged.
 
 use gadfly_engine::event::{Event, EventKind};
-use gadfly_engine::goal::{Seen, WatchVerdict};
+use gadfly_engine::goal::{WatchVerdict, WholeChangeReview};
 use gadfly_engine::pipeline::{GateReport, PairVerdict, PipelineEvent};
 use gadfly_engine::review::{CriterionVerdict, Review, Verdict};
 use gadfly_engine::{EffectId, NodePath};
 
 use super::super::conventions as names;
-use super::super::span::{At, Attributes, Span};
-use super::{Closed, Content, Fold};
+use super::super::span::{Attributes, RecordTime, Span};
+use super::{Closed, ContentPolicy, TraceFold};
 
 /// Criteria and findings of one review that are told.
 const MOST_CRITERIA: usize = 64;
@@ -19,13 +19,13 @@ pub(super) const UNVERIFIED: &str = "unverified";
 const MALFORMED: &str = "malformed";
 
 /// What is told of a critic's answer.
-struct Told {
+struct TracedAnswer {
     verdicts: Vec<Attributes>,
     /// It could not be read: the call came to nothing.
     is_malformed: bool,
 }
 
-impl From<Vec<Attributes>> for Told {
+impl From<Vec<Attributes>> for TracedAnswer {
     fn from(verdicts: Vec<Attributes>) -> Self {
         Self { verdicts, is_malformed: false }
     }
@@ -52,7 +52,7 @@ impl<'e> Evaluation<'e> {
         Self { score: Some(f64::from(u8::from(passed))), ..Self::new(name, label) }
     }
 
-    fn attributes(self, say: Content<'_>) -> Attributes {
+    fn attributes(self, say: ContentPolicy<'_>) -> Attributes {
         let mut said = Attributes::default();
         said.text(names::EVALUATION, self.name);
         said.text(names::LABEL, self.label);
@@ -75,13 +75,13 @@ impl<'e> Evaluation<'e> {
     }
 }
 
-impl Fold {
+impl TraceFold {
     /// What of an event is a verdict, told where it belongs.
     pub(super) fn judged(
         &mut self,
         event: &Event,
-        at: At,
-        say: Content<'_>,
+        at: RecordTime,
+        say: ContentPolicy<'_>,
         closed: &mut [Closed],
         out: &mut Vec<Span>,
     ) {
@@ -95,7 +95,7 @@ impl Fold {
                 let mut told = Evaluation::new(self.protocol_of(node), UNVERIFIED);
                 (told.critic, told.round) = (Some(critic.as_str()), Some(*round));
                 told.because = Some(problem.clone());
-                let told = Told { verdicts: vec![told.attributes(say)], is_malformed: true };
+                let told = TracedAnswer { verdicts: vec![told.attributes(say)], is_malformed: true };
                 self.by_critic(node, critic, told, at, closed, out);
             }
             EventKind::RejectionOverruled { round, notes } => {
@@ -124,13 +124,13 @@ impl Fold {
             }
             EventKind::ChangeLookedAt { critic, seen, reason } => {
                 let (word, fine) = match seen {
-                    Seen::NothingWrong => ("nothing wrong", true),
-                    Seen::Objection => ("objection", false),
-                    Seen::NotAll => ("not looked at", false),
+                    WholeChangeReview::NothingWrong => ("nothing wrong", true),
+                    WholeChangeReview::Objection => ("objection", false),
+                    WholeChangeReview::NotAll => ("not looked at", false),
                 };
                 let mut told = Evaluation::passed("whole change", word, fine);
                 (told.critic, told.because) = (Some(critic.as_str()), Some(reason.clone()));
-                if *seen == Seen::NotAll {
+                if *seen == WholeChangeReview::NotAll {
                     told.score = None;
                 }
                 self.by_critic(node, critic, vec![told.attributes(say)].into(), at, closed, out);
@@ -160,7 +160,13 @@ impl Fold {
         self.protocols.get(node).unwrap_or(&self.protocol)
     }
 
-    fn review(&self, node: &NodePath, round: u32, review: &Review, say: Content<'_>) -> Vec<Attributes> {
+    fn review(
+        &self,
+        node: &NodePath,
+        round: u32,
+        review: &Review,
+        say: ContentPolicy<'_>,
+    ) -> Vec<Attributes> {
         let label = match review.verdict {
             Verdict::Approved => "approved",
             Verdict::Unverified => UNVERIFIED,
@@ -194,8 +200,8 @@ impl Fold {
         &mut self,
         node: &NodePath,
         critic: &str,
-        told: Told,
-        at: At,
+        told: TracedAnswer,
+        at: RecordTime,
         closed: &mut [Closed],
         out: &mut Vec<Span>,
     ) {
@@ -219,7 +225,7 @@ impl Fold {
     }
 
     /// The verdict of a check belongs to the command, the look or the judge it rests on.
-    fn by_check(&mut self, node: &NodePath, told: Attributes, at: At, closed: &mut [Closed]) {
+    fn by_check(&mut self, node: &NodePath, told: Attributes, at: RecordTime, closed: &mut [Closed]) {
         let checked =
             |one: &Closed| one.judging || [names::VERIFY, names::EXECUTE_TOOL].contains(&one.span.operation);
         match closed.iter_mut().find(|one| checked(one)) {
@@ -232,8 +238,8 @@ impl Fold {
         &mut self,
         node: &NodePath,
         event: &PipelineEvent,
-        at: At,
-        say: Content<'_>,
+        at: RecordTime,
+        say: ContentPolicy<'_>,
         closed: &mut [Closed],
         out: &mut Vec<Span>,
     ) {
@@ -267,7 +273,7 @@ impl Fold {
     }
 
     /// An agent of a pipeline is through: its span ends.
-    fn through(&mut self, agent: &str, at: At, out: &mut Vec<Span>, how: impl FnOnce(&mut Span)) {
+    fn through(&mut self, agent: &str, at: RecordTime, out: &mut Vec<Span>, how: impl FnOnce(&mut Span)) {
         let path = self.nodes.iter().find(|(_, sent)| sent.agent == agent).map(|(path, _)| path.clone());
         let Some((path, mut sent)) = path.and_then(|path| self.nodes.remove_entry(&path)) else { return };
         how(&mut sent.span);
@@ -285,7 +291,7 @@ impl Fold {
     }
 }
 
-fn add(span: &mut Span, told: Told, at: At) {
+fn add(span: &mut Span, told: TracedAnswer, at: RecordTime) {
     for one in told.verdicts {
         span.happened(names::EVALUATION_RESULT, at, one);
     }
@@ -295,14 +301,19 @@ fn add(span: &mut Span, told: Told, at: At) {
 }
 
 /// Nobody could judge the run: neither passed nor not.
-pub(super) fn unverified(protocol: &str, reason: &str, unseen: &[String], say: Content<'_>) -> Attributes {
+pub(super) fn unverified(
+    protocol: &str,
+    reason: &str,
+    unseen: &[String],
+    say: ContentPolicy<'_>,
+) -> Attributes {
     let mut told = Evaluation::new(protocol, UNVERIFIED);
     let points = unseen.iter().take(MOST_FINDINGS).map(|path| format!("\n- not seen: {path}"));
     told.because = Some(format!("{reason}{}", points.collect::<String>()));
     told.attributes(say)
 }
 
-fn pair(verdict: &PairVerdict, say: Content<'_>) -> Attributes {
+fn pair(verdict: &PairVerdict, say: ContentPolicy<'_>) -> Attributes {
     let passed = !verdict.rejected && verdict.score >= verdict.threshold;
     let name = verdict.lens.as_deref().unwrap_or("score");
     let mut told = Evaluation::new(name, if passed { "passed" } else { "rejected" });
@@ -312,7 +323,7 @@ fn pair(verdict: &PairVerdict, say: Content<'_>) -> Attributes {
     told.attributes(say)
 }
 
-fn gate(round: u32, report: &GateReport, say: Content<'_>) -> Attributes {
+fn gate(round: u32, report: &GateReport, say: ContentPolicy<'_>) -> Attributes {
     let mut told = Evaluation::new(&report.gate.name, if report.is_open() { "open" } else { "closed" });
     told.score = report.aggregate.overall.and_then(|overall| overall.to_string().parse().ok());
     (told.round, told.open) = (Some(round), Some(report.blocking.len()));

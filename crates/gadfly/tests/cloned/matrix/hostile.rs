@@ -3,10 +3,10 @@
 use std::collections::BTreeMap;
 use std::fs;
 
-use gadfly_engine::artifact::Entry;
+use gadfly_engine::artifact::ArtifactFile;
 use gadfly_engine::plan::NamedBy;
 use gadfly_engine::{Digest, Manifest};
-use gadfly_journal::pipeline::{Judge, Receipt, Rules};
+use gadfly_journal::pipeline::{JudgedBy, Receipt, VerdictJudge};
 use serde_json::json;
 
 use super::honest::{CONFIG, Honest};
@@ -406,19 +406,19 @@ fn git(w: &World<'_>) {
 /// A verdict on the project's file that nobody here gave.
 fn receipt(w: &World<'_>) -> String {
     let blob = Digest::of(&fs::read(w.path("out/code.py")).unwrap());
-    let files = vec![Entry { path: "out/code.py".into(), mode: 0o644, blob }];
+    let files = vec![ArtifactFile { path: "out/code.py".into(), mode: 0o644, blob }];
     let receipt = Receipt {
         agent: "coder".into(),
         critic: "coder-critic".into(),
         lens: None,
-        judge: Judge { kind: "anthropic".into(), model: None, layer: NamedBy::User },
+        judge: VerdictJudge { kind: "anthropic".into(), model: None, layer: NamedBy::User },
         score: 100,
         threshold: 80,
         rounds: 1,
         escalated: false,
         artifact: Manifest::new(files.clone()).digest(),
         files,
-        rules: Rules { protocol: "pipeline".into(), version: 1, rubric: Digest::of(b"rubric") },
+        rules: JudgedBy { protocol: "pipeline".into(), version: 1, rubric: Digest::of(b"rubric") },
         reply: Digest::of(b"reply"),
         run: "0123456789".into(),
         at: "2026-05-09T14:30:00Z".into(),

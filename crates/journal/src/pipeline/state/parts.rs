@@ -3,10 +3,10 @@
 use gadfly_engine::pipeline::PairVerdict;
 use gadfly_engine::{Digest, NodePath};
 
-use crate::pipeline::judges::Judge;
+use crate::pipeline::judges::VerdictJudge;
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Status {
+pub enum AgentStatus {
     Pending,
     InProgress,
     Completed,
@@ -19,7 +19,7 @@ pub struct AgentState {
     pub agent: String,
     pub critic: Option<String>,
     pub phase: Option<String>,
-    pub status: Status,
+    pub status: AgentStatus,
     pub round: u32,
     pub rounds_max: u32,
     pub last_score: Option<u32>,
@@ -41,7 +41,7 @@ pub struct Invocation {
     pub rounds: u32,
     pub calls: u32,
     pub score: Option<u32>,
-    pub status: Status,
+    pub status: AgentStatus,
     pub(super) begun_ms: u64,
     /// Active time, so that a night in which nothing ran does not count.
     pub(super) took_ms: u64,
@@ -69,9 +69,9 @@ pub struct Drafted {
 
 /// A verdict that counts from its record on.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Given {
+pub struct GivenVerdict {
     pub at_ms: u64,
-    pub judge: Judge,
+    pub judge: VerdictJudge,
     pub verdict: PairVerdict,
 }
 
@@ -79,7 +79,7 @@ impl Invocation {
     /// Active time until it ended, or until now.
     pub const fn took(&self, active_ms: u64) -> u64 {
         match self.status {
-            Status::InProgress => active_ms.saturating_sub(self.begun_ms),
+            AgentStatus::InProgress => active_ms.saturating_sub(self.begun_ms),
             _ => self.took_ms,
         }
     }
@@ -91,7 +91,7 @@ impl AgentState {
             agent: agent.to_owned(),
             critic,
             phase,
-            status: Status::Pending,
+            status: AgentStatus::Pending,
             round: 0,
             rounds_max,
             last_score: None,
@@ -102,11 +102,11 @@ impl AgentState {
     }
 
     pub(super) fn is_waiting(&self) -> bool {
-        matches!(self.status, Status::Pending | Status::InProgress)
+        matches!(self.status, AgentStatus::Pending | AgentStatus::InProgress)
     }
 
     pub(super) fn judged(&mut self, verdict: &PairVerdict) {
-        self.status = if verdict.passes() { Status::Completed } else { Status::Blocked };
+        self.status = if verdict.passes() { AgentStatus::Completed } else { AgentStatus::Blocked };
         self.last_score = Some(verdict.score);
         self.round = verdict.rounds;
         self.critic = Some(verdict.critic.clone());

@@ -5,7 +5,7 @@ use std::fs;
 use gadfly_engine::pipeline::PipelineEvent;
 
 use super::sample::*;
-use crate::pipeline::{Accepting, Decided, Patterns};
+use crate::pipeline::{Accepting, Decided, PatternCounts};
 use crate::{Journal, RunId};
 
 fn store() -> (tempfile::TempDir, Journal) {
@@ -104,7 +104,7 @@ fn what_was_rejected_is_not_taken_in_with_the_next() {
 #[test]
 fn a_pattern_of_three_projects_is_proposed() {
     let dir = tempfile::tempdir().unwrap();
-    let patterns = Patterns::new(dir.path());
+    let patterns = PatternCounts::new(dir.path());
     assert_eq!(patterns.promotions(), vec![]);
     for project in ["/a", "/b", "/a", "/a"] {
         patterns.count(project, &[suggestion()]).unwrap();

@@ -2,16 +2,16 @@
 
 use std::collections::BTreeMap;
 
-use gadfly_engine::artifact::Entry;
+use gadfly_engine::artifact::ArtifactFile;
 use gadfly_engine::budget::{Limits, Spent};
 use gadfly_engine::deduction::Level;
 use gadfly_engine::event::EventKind;
 use gadfly_engine::input::InputKind;
-use gadfly_engine::pipeline::aggregate::{Aggregate, Component, Hundredths, Row};
+use gadfly_engine::pipeline::aggregate::{Aggregate, Component, Hundredths, ScoreRow};
 use gadfly_engine::pipeline::learning::{Suggestion, Tag};
-use gadfly_engine::pipeline::registry::{Entry as Registered, Need, Product, Weight};
+use gadfly_engine::pipeline::registry::{Need, Product, RegistryEntry as Registered, Weight};
 use gadfly_engine::pipeline::{Atom, Check, Gate, GateReport, PairVerdict, Pattern, PipelineEvent, Registry};
-use gadfly_engine::protocol::pipeline::settings::{Pair, Settings};
+use gadfly_engine::protocol::pipeline::settings::{PairSettings, PipelineSettings};
 use gadfly_engine::review::{Binding, Coverage, Item, Review, Score, Verdict};
 use gadfly_engine::{
     Digest, Event, Input, Manifest, Money, NodePath, Outcome, Plan, Reply, Stamp, Start, Step, Text, Usage,
@@ -32,11 +32,11 @@ pub fn digest(text: &str) -> Digest {
     Digest::of(text.as_bytes())
 }
 
-pub fn file(path: &str, content: &str) -> Entry {
-    Entry { path: path.into(), mode: 0o644, blob: digest(content) }
+pub fn file(path: &str, content: &str) -> ArtifactFile {
+    ArtifactFile { path: path.into(), mode: 0o644, blob: digest(content) }
 }
 
-pub fn verdict(agent: &str, critic: &str, score: u32, files: Vec<Entry>) -> PairVerdict {
+pub fn verdict(agent: &str, critic: &str, score: u32, files: Vec<ArtifactFile>) -> PairVerdict {
     PairVerdict {
         agent: agent.into(),
         critic: critic.into(),
@@ -73,7 +73,7 @@ fn atom(check: Check) -> Atom {
     Atom { text: "as written".into(), line: 2, check }
 }
 
-pub fn settings(project: &str, coder: &str) -> Settings {
+pub fn settings(project: &str, coder: &str) -> PipelineSettings {
     let literature = "quality_reports/literature/x/";
     let needs = atom(Check::Path(Pattern::new(literature)));
     let gate = atom(Check::Score { critic: format!("{coder}-critic"), at_least: 80 });
@@ -83,7 +83,7 @@ pub fn settings(project: &str, coder: &str) -> Settings {
         entry("writer", "Execution", vec![gate], "paper/main.tex"),
     ];
     // What a plan leaves out has its default, so that this says only what matters here.
-    let pair = |name: &str| -> Pair {
+    let pair = |name: &str| -> PairSettings {
         serde_json::from_value(serde_json::json!({
             "worker": name, "identity": digest("identity"), "task": digest("task"),
             "severity": Level::High, "threshold": 80,
@@ -91,7 +91,7 @@ pub fn settings(project: &str, coder: &str) -> Settings {
         .unwrap()
     };
     let pairs = entries.iter().map(|e| (e.agent.clone(), pair(&e.agent))).collect();
-    let pairs: BTreeMap<String, Pair> = pairs;
+    let pairs: BTreeMap<String, PairSettings> = pairs;
     serde_json::from_value(serde_json::json!({
         "project": project, "request": digest("request"), "registry": Registry { entries }, "pairs": pairs,
         "gate": Gate::commit(), "mode": "pipeline", "jobs": 2,
@@ -100,14 +100,14 @@ pub fn settings(project: &str, coder: &str) -> Settings {
 }
 
 pub fn report() -> GateReport {
-    let row = |agent: &str, score: Option<u32>| Row {
+    let row = |agent: &str, score: Option<u32>| ScoreRow {
         agent: agent.into(),
         points: 1000,
         score,
         because: score.is_none().then(|| "never judged".into()),
         optional: false,
     };
-    let component = |name: &str, row: Row| Component {
+    let component = |name: &str, row: ScoreRow| Component {
         name: name.into(),
         points: row.points,
         score: row.score.map(|score| Hundredths(score * 100)),
@@ -141,8 +141,8 @@ pub struct Stream {
 }
 
 impl Stream {
-    pub fn begun(settings: &Settings, places: Option<&StateFiles>) -> Self {
-        let settings = Settings { state_files: places.map(StateFiles::places), ..settings.clone() };
+    pub fn begun(settings: &PipelineSettings, places: Option<&StateFiles>) -> Self {
+        let settings = PipelineSettings { state_files: places.map(StateFiles::places), ..settings.clone() };
         let root = settings.node_plan(Limits::default()).unwrap();
         let title = "Returns to schooling".to_owned();
         let plan = Plan {

@@ -7,7 +7,7 @@ use gadfly_engine::plan::NamedBy;
 use serde_json::json;
 
 use super::sample::*;
-use crate::pipeline::{Judge, ProjectFiles, Receipt, StateFiles, Zone, read_receipts};
+use crate::pipeline::{LocalZone, ProjectFileWriter, Receipt, StateFiles, VerdictJudge, read_receipts};
 use crate::signature::{Envelope, Signers};
 use crate::{Journal, RunId};
 
@@ -29,7 +29,7 @@ impl Project {
     fn write(&self, stream: &Stream, run: &RunId) -> Vec<String> {
         let mut state = stream.state();
         state.run = run.clone();
-        ProjectFiles::new(&self.journal, run, self.places.clone(), Zone::utc()).write(&state)
+        ProjectFileWriter::new(&self.journal, run, self.places.clone(), LocalZone::utc()).write(&state)
     }
 
     fn read(&self, path: &str) -> String {
@@ -174,7 +174,7 @@ fn receipts_of_a_store_are_not_ignored_by_git() {
     let root = &project.places.root;
     let places = StateFiles::native(root);
     let stream = whole("coder", "robustness", None);
-    ProjectFiles::new(&project.journal, &run(), places, Zone::utc()).write(&stream.state());
+    ProjectFileWriter::new(&project.journal, &run(), places, LocalZone::utc()).write(&stream.state());
     let ignore = fs::read_to_string(root.join(".gadfly/.gitignore")).unwrap();
     assert_eq!(ignore, "*\n!/receipts/\n!/receipts/*.json\n");
     assert!(root.join(".gadfly/receipts/librarian.json").is_file());
@@ -204,7 +204,7 @@ fn a_receipt_that_was_touched_is_refused_by_name() {
     });
     write("d.json", &|r| {
         r.agent = "d".into();
-        r.judge = Judge { kind: "scripted".into(), model: None, layer: NamedBy::Project };
+        r.judge = VerdictJudge { kind: "scripted".into(), model: None, layer: NamedBy::Project };
     });
     let older = json!({ "format": 1, "agent": "g", "score": 100, "artifact": digest("x") });
     fs::write(folder.join("g.json"), older.to_string()).unwrap();
@@ -231,7 +231,7 @@ fn a_run_that_is_taken_up_again_does_not_bring_an_old_receipt_back() {
     new.verdicts[0].verdict.score = 95;
     let second: RunId = "abcdefghjk".parse().unwrap();
     new.run = second.clone();
-    ProjectFiles::new(&project.journal, &second, project.places.clone(), Zone::utc()).write(&new);
+    ProjectFileWriter::new(&project.journal, &second, project.places.clone(), LocalZone::utc()).write(&new);
     project.write(&old, &run());
     let (read, _) = read_receipts(&project.places.receipts(), None);
     let read = &read[0].receipt;

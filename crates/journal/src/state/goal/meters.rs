@@ -4,15 +4,15 @@
 use gadfly_engine::{Limits, NodePath};
 use serde::{Deserialize, Serialize};
 
-use super::{Costs, Counts, Folding, GoalState, RailEntry, StepTaken, Used};
+use super::{CapsUsed, Costs, Folding, GoalCounts, GoalState, RailEntry, StepTaken};
 use crate::read::Record;
 
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub(crate) struct GoalMeters {
     node: NodePath,
-    counts: Counts,
+    counts: GoalCounts,
     caps: Limits,
-    used: Used,
+    used: CapsUsed,
     costs: Costs,
     folding: Folding,
 }

@@ -8,8 +8,8 @@ use gadfly_engine::protocol::goal::Criterion;
 use gadfly_engine::tool::Risk;
 
 use crate::config::keys::{
-    CRITIC_INTERVAL, Fixed, GOAL_COUNT, GOAL_STEPS, GOAL_TURNS, Key, RISKS, Section, Shape, WALL_CLOCK, key,
-    on,
+    CRITIC_INTERVAL, ConfigSection, Fixed, GOAL_COUNT, GOAL_STEPS, GOAL_TURNS, Key, RISKS, Shape, WALL_CLOCK,
+    key, on,
 };
 use crate::config::options::options;
 use crate::place::Sourced;
@@ -136,7 +136,7 @@ options! {
             .says("Reference material for the worker")
             .like("[\"docs/testing.md\"]")
             .flag(on::GOAL, "FILE");
-        budget: Limits = key(Shape::Table(Section::Budget))
+        budget: Limits = key(Shape::Table(ConfigSection::Budget))
             .says("Caps of this goal in money, tokens and calls; its time is `wall_clock`");
     }
 }

@@ -1,17 +1,17 @@
 //! The rows of `[agents.NAME]` and its prices.
 
 use super::{
-    CONCURRENT, CONNECT_TIMEOUT, CONTEXT, CONVERSING, Fixed, HTTP, IDLE_TIMEOUT, Key, MACHINE, MAX_MEMORY_MB,
-    MAX_PROCESSES, MAX_STEPS, MAX_TOKENS, PROCESS, PROMPTED, SANDBOX, SCRIPTED, Section, Shape, TIMEOUT,
-    TOKENS, USD,
+    CONCURRENT, CONNECT_TIMEOUT, CONTEXT, CONVERSING, ConfigSection, Fixed, HTTP, IDLE_TIMEOUT, Key, MACHINE,
+    MAX_MEMORY_MB, MAX_PROCESSES, MAX_STEPS, MAX_TOKENS, PROCESS, PROMPTED, SANDBOX, SCRIPTED, Shape,
+    TIMEOUT, TOKENS, USD,
 };
 
 const fn key(name: &'static str, shape: Shape) -> Key {
-    super::key(shape).of(Section::Agent, name)
+    super::key(shape).of(ConfigSection::Agent, name)
 }
 
 const fn price(name: &'static str, says: &'static str) -> Key {
-    super::key(USD).of(Section::Price, name).says(says).like("0.0")
+    super::key(USD).of(ConfigSection::Price, name).says(says).like("0.0")
 }
 
 pub const AGENTS: &[Key] = &[
@@ -135,7 +135,7 @@ pub const AGENTS: &[Key] = &[
         .or(Fixed::Whole(CONCURRENT))
         .only(MACHINE)
         .says("Calls at the same time"),
-    key("price", Shape::Table(Section::Price)).only(MACHINE).says("What a call costs"),
+    key("price", Shape::Table(ConfigSection::Price)).only(MACHINE).says("What a call costs"),
     key("max_usd_per_call", USD)
         .only(PROCESS)
         .says("The most one call may cost; held back from the budget before it starts")
@@ -153,7 +153,7 @@ pub const AGENTS: &[Key] = &[
         .or(Fixed::Text("reply"))
         .says("Where the worker's work is: in its reply, or in the files it changes")
         .more("Files: all kinds but openai and anthropic, under audit."),
-    key("budget", Shape::Table(Section::Budget)).says("Caps for all calls of this agent in one run"),
+    key("budget", Shape::Table(ConfigSection::Budget)).says("Caps for all calls of this agent in one run"),
     price("input", "For a million tokens of a brief"),
     price("output", "For a million tokens of a reply"),
     price("cache_read", "For a million tokens read from the provider's cache; default: as `input`"),

@@ -3,7 +3,7 @@
 
 use super::{LoopConfig, unknown_agent};
 use crate::config::AgentConfig;
-use crate::config::names::{HOST, Output, Protocol};
+use crate::config::names::{ArtifactSource, HOST, LoopProtocol};
 use crate::place::{Problem, brief};
 
 impl LoopConfig {
@@ -46,8 +46,8 @@ impl LoopConfig {
     /// Why this agent cannot have this role here.
     pub(in crate::config) fn unfit(&self, role: &str, agent: &AgentConfig) -> Option<Problem> {
         let works = matches!(role, "worker" | "build_fixer");
-        let in_files = self.options.protocol.value == Protocol::Audit;
-        if works && !in_files && agent.output.value == Output::Files {
+        let in_files = self.options.protocol.value == LoopProtocol::Audit;
+        if works && !in_files && agent.output.value == ArtifactSource::Files {
             let message = format!(
                 "worker `{}` gives its work as files, and `{}` takes the reply",
                 agent.name, self.options.protocol.value
@@ -58,7 +58,7 @@ impl LoopConfig {
     }
 
     fn check_seats(&self, problems: &mut Vec<Problem>) {
-        let most = if self.options.protocol.value == Protocol::Score { 2 } else { 1 };
+        let most = if self.options.protocol.value == LoopProtocol::Score { 2 } else { 1 };
         if let Some(extra) = self.critics.get(most) {
             let message = format!(
                 "`{}` has {} here, and {} are given",
@@ -67,7 +67,7 @@ impl LoopConfig {
                 self.critics.len()
             );
             let help = match self.options.protocol.value {
-                Protocol::Score => "keep the primary and one second critic",
+                LoopProtocol::Score => "keep the primary and one second critic",
                 _ => "keep one; a `fallback_critic` is asked when it fails, and protocol `score` has two",
             };
             problems.push(Problem::error(message).help(help).at(extra.place.as_ref()));

@@ -11,17 +11,17 @@ use gadfly_engine::protocol::audit::economy::Economy;
 use super::RubricSetting;
 use crate::config::criteria::{CriteriaSetting, CriticSetting};
 use crate::config::keys::{
-    self, BY_CRITERIA, BY_RUBRIC, ECONOMY, Fixed, JUDGING, Key, LEVELS, OF_A_TEXT, ROUND_COUNT, SEVERITIES,
-    Section, Shape, VERIFY_RUNS, VERIFY_TIMEOUT, key, on,
+    self, BY_CRITERIA, BY_RUBRIC, ConfigSection, ECONOMY, Fixed, JUDGING, Key, LEVELS, OF_A_TEXT,
+    ROUND_COUNT, SEVERITIES, Shape, VERIFY_RUNS, VERIFY_TIMEOUT, key, on,
 };
-use crate::config::names::Protocol;
+use crate::config::names::LoopProtocol;
 use crate::config::options::options;
 use crate::place::Sourced;
 
 options! {
     /// What a loop takes whatever its protocol, and what several protocols share.
     LoopOptions, LOOP in Loop {
-        protocol: Sourced<Protocol> = key(Shape::Protocol)
+        protocol: Sourced<LoopProtocol> = key(Shape::Protocol)
             .or(Fixed::Text("revise"))
             .says("The protocol the loop follows")
             .flag(on::RUN | on::BATCH | on::REVIEW, "NAME")
@@ -119,7 +119,7 @@ options! {
             .only(JUDGING)
             .says("Into how many calls one judgement may be split")
             .flag(on::RUN | on::REVIEW, "N");
-        budget: Limits = key(Shape::Table(Section::Budget)).says("Caps of this loop");
+        budget: Limits = key(Shape::Table(ConfigSection::Budget)).says("Caps of this loop");
     }
 }
 

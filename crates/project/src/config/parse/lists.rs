@@ -7,18 +7,18 @@ use toml::de::DeValue;
 
 use super::super::criteria::{CriteriaSetting, CriterionSetting, CriticSetting};
 use super::super::keys::Shape;
-use super::super::value::Value;
-use super::{Found, Reader, kind_of};
+use super::super::value::ConfigValue;
+use super::{ConfigReader, FoundKey, kind_of};
 use crate::place::{Sourced, brief};
 use crate::suggest;
 
-impl Reader<'_> {
-    pub(super) fn criteria(&mut self, found: &Found<'_, '_>) -> Option<Value> {
+impl ConfigReader<'_> {
+    pub(super) fn criteria(&mut self, found: &FoundKey<'_, '_>) -> Option<ConfigValue> {
         if found.value.is_str() {
             let text = self.text(Shape::Criteria, found)?;
             let place = self.source.place(found.span.clone());
             return CriteriaSetting::named(&text, |text| self.path(found.path, text, &place))
-                .map(Value::Criteria);
+                .map(ConfigValue::Criteria);
         }
         let items = self.items(Shape::Criteria, found, |reader, item| {
             if item.value.is_str() {
@@ -37,10 +37,10 @@ impl Reader<'_> {
             };
             Some(CriterionSetting { name, text })
         })?;
-        Some(Value::Criteria(CriteriaSetting::Items(items)))
+        Some(ConfigValue::Criteria(CriteriaSetting::Items(items)))
     }
 
-    pub(super) fn critics(&mut self, found: &Found<'_, '_>) -> Option<Value> {
+    pub(super) fn critics(&mut self, found: &FoundKey<'_, '_>) -> Option<ConfigValue> {
         let seats = self.items(Shape::Critics, found, |reader, item| {
             if item.value.is_str() {
                 return reader.text(Shape::Text, item).map(|agent| CriticSetting { agent, lens: None });
@@ -54,15 +54,15 @@ impl Reader<'_> {
             };
             Some(CriticSetting { agent, lens: fields.remove("lens") })
         })?;
-        Some(Value::Critics(seats))
+        Some(ConfigValue::Critics(seats))
     }
 
     /// Every item is looked at, so that all that is wrong is reported.
     fn items<T>(
         &mut self,
         shape: Shape,
-        found: &Found<'_, '_>,
-        mut read: impl FnMut(&mut Self, &Found<'_, '_>) -> Option<T>,
+        found: &FoundKey<'_, '_>,
+        mut read: impl FnMut(&mut Self, &FoundKey<'_, '_>) -> Option<T>,
     ) -> Option<Vec<Sourced<T>>> {
         let Some(list) = found.value.as_array() else {
             return self.wrong(shape, found, kind_of(found.value));
@@ -73,7 +73,7 @@ impl Reader<'_> {
         let mut items = Some(Vec::new());
         for (n, item) in list.iter().enumerate() {
             let path = format!("{}[{n}]", found.path);
-            let item = Found { path: &path, value: item.get_ref(), span: Spanned::span(item) };
+            let item = FoundKey { path: &path, value: item.get_ref(), span: Spanned::span(item) };
             let read = read(self, &item).map(|value| self.sourced(value, item.span.clone()));
             items = items.zip(read).map(|(mut items, read)| {
                 items.push(read);
@@ -86,7 +86,7 @@ impl Reader<'_> {
     /// The texts of a small table with no other keys than these.
     fn fields(
         &mut self,
-        found: &Found<'_, '_>,
+        found: &FoundKey<'_, '_>,
         known: &[&'static str],
     ) -> Option<BTreeMap<&'static str, String>> {
         let DeValue::Table(table) = found.value else {
@@ -99,7 +99,7 @@ impl Reader<'_> {
         let mut fields = Some(BTreeMap::new());
         for (name, value) in table {
             let path = format!("{}.{}", found.path, brief(name.get_ref()));
-            let inner = Found { path: &path, value: value.get_ref(), span: value.span() };
+            let inner = FoundKey { path: &path, value: value.get_ref(), span: value.span() };
             let read = if let Some(key) = known.iter().find(|k| *k == name.get_ref()) {
                 self.text(Shape::Text, &inner).map(|text| (*key, text))
             } else {

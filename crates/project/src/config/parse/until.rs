@@ -9,8 +9,8 @@ use toml::de::{DeTable, DeValue};
 
 use super::super::goals::until;
 use super::super::keys::Shape;
-use super::super::value::Value;
-use super::{Found, Reader, kind_of};
+use super::super::value::ConfigValue;
+use super::{ConfigReader, FoundKey, kind_of};
 use crate::place::brief;
 use crate::suggest;
 
@@ -37,12 +37,12 @@ const HOW: &str = "write a command, or { shell = … }, { json = …, where = �
 /// The values of one check's table, by key.
 type Fields<'a, 'i> = BTreeMap<&'static str, &'a Spanned<DeValue<'i>>>;
 
-impl Reader<'_> {
-    pub(super) fn until(&mut self, found: &Found<'_, '_>) -> Option<Value> {
-        self.criterion(found, 0).map(Value::Until)
+impl ConfigReader<'_> {
+    pub(super) fn until(&mut self, found: &FoundKey<'_, '_>) -> Option<ConfigValue> {
+        self.criterion(found, 0).map(ConfigValue::Until)
     }
 
-    fn criterion(&mut self, found: &Found<'_, '_>, depth: usize) -> Option<Criterion> {
+    fn criterion(&mut self, found: &FoundKey<'_, '_>, depth: usize) -> Option<Criterion> {
         if depth > DEEPEST {
             return self.refused(found, format!("`{}` lies too deep", found.path), None);
         }
@@ -62,7 +62,7 @@ impl Reader<'_> {
     }
 
     /// Every one is looked at, so that all that is wrong is reported.
-    fn branches(&mut self, found: &Found<'_, '_>, depth: usize) -> Option<Vec<Criterion>> {
+    fn branches(&mut self, found: &FoundKey<'_, '_>, depth: usize) -> Option<Vec<Criterion>> {
         let Some(list) = found.value.as_array() else {
             return self.wrong(Shape::Until, found, kind_of(found.value));
         };
@@ -72,7 +72,7 @@ impl Reader<'_> {
         let mut all = Some(Vec::new());
         for (n, item) in list.iter().enumerate() {
             let path = format!("{}[{n}]", found.path);
-            let item = Found { path: &path, value: item.get_ref(), span: Spanned::span(item) };
+            let item = FoundKey { path: &path, value: item.get_ref(), span: Spanned::span(item) };
             let read = self.criterion(&item, depth + 1);
             all = all.zip(read).map(|(mut all, read)| {
                 all.push(read);
@@ -84,14 +84,14 @@ impl Reader<'_> {
 
     fn check<'a, 'i>(
         &mut self,
-        found: &Found<'a, 'i>,
+        found: &FoundKey<'a, 'i>,
         table: &'a DeTable<'i>,
         depth: usize,
     ) -> Option<Criterion> {
         let named = CHECKS.iter().find(|(check, _)| table.contains_key(*check));
         let Some((check, others)) = named else { return self.no_check(found, table) };
         let fields = self.known(found, table, check, others)?;
-        let own = Inner::of(found, check, *fields.get(check)?);
+        let own = CheckField::of(found, check, *fields.get(check)?);
         match *check {
             "shell" => {
                 let command = self.text(Shape::Text, &own.as_found())?;
@@ -120,7 +120,7 @@ impl Reader<'_> {
             }
             "judge" => self.text(Shape::Text, &own.as_found()).map(|question| Criterion::Judge { question }),
             "manual" => match self.value(Shape::Flag, &own.as_found())? {
-                Value::Flag(true) => Some(Criterion::Manual),
+                ConfigValue::Flag(true) => Some(Criterion::Manual),
                 _ => self.refused(found, format!("`{}.manual` can only be true", found.path), None),
             },
             "all" => self.branches(&own.as_found(), depth).map(Criterion::All),
@@ -134,12 +134,12 @@ impl Reader<'_> {
     }
 
     /// One of `exists = true`, `contains` and `matches`; that it is there, if none of them is given.
-    fn file_check(&mut self, found: &Found<'_, '_>, fields: &Fields<'_, '_>) -> Option<FileCheck> {
+    fn file_check(&mut self, found: &FoundKey<'_, '_>, fields: &Fields<'_, '_>) -> Option<FileCheck> {
         let contains = self.optional(found, fields, "contains").ok()?;
         let matches = self.optional(found, fields, "matches").ok()?;
         if let Some(exists) = fields.get("exists") {
-            let exists = Inner::of(found, "exists", exists);
-            let Value::Flag(true) = self.value(Shape::Flag, &exists.as_found())? else {
+            let exists = CheckField::of(found, "exists", exists);
+            let ConfigValue::Flag(true) = self.value(Shape::Flag, &exists.as_found())? else {
                 let message = format!("`{}.exists` can only be true", found.path);
                 let help = "that a file is gone: { shell = \"test ! -e PATH\" }";
                 return self.refused(found, message, Some(help.to_owned()));
@@ -157,7 +157,7 @@ impl Reader<'_> {
         }
     }
 
-    fn no_check<T>(&mut self, found: &Found<'_, '_>, table: &DeTable<'_>) -> Option<T> {
+    fn no_check<T>(&mut self, found: &FoundKey<'_, '_>, table: &DeTable<'_>) -> Option<T> {
         let checks = || CHECKS.iter().map(|(check, _)| *check);
         let near = table.keys().find_map(|key| {
             suggest::nearest(key.get_ref(), checks()).map(|near| format!("did you mean `{near}`?"))
@@ -169,7 +169,7 @@ impl Reader<'_> {
     /// The keys of a table that names this check; those of no check, or of another one, are reported.
     fn known<'a, 'i>(
         &mut self,
-        found: &Found<'_, '_>,
+        found: &FoundKey<'_, '_>,
         table: &'a DeTable<'i>,
         check: &'static str,
         others: &'static [&'static str],
@@ -195,33 +195,33 @@ impl Reader<'_> {
     /// A text that may be left out.
     fn optional(
         &mut self,
-        found: &Found<'_, '_>,
+        found: &FoundKey<'_, '_>,
         fields: &Fields<'_, '_>,
         key: &'static str,
     ) -> Result<Option<String>, Reported> {
         let Some(value) = fields.get(key) else { return Ok(None) };
-        let inner = Inner::of(found, key, value);
+        let inner = CheckField::of(found, key, value);
         self.text(Shape::Text, &inner.as_found()).map(Some).ok_or(Reported)
     }
 
     /// A list of strings; empty if there is none.
     fn texts(
         &mut self,
-        found: &Found<'_, '_>,
+        found: &FoundKey<'_, '_>,
         fields: &Fields<'_, '_>,
         key: &'static str,
     ) -> Option<Vec<String>> {
         let Some(value) = fields.get(key) else { return Some(Vec::new()) };
-        let inner = Inner::of(found, key, value);
+        let inner = CheckField::of(found, key, value);
         match self.value(Shape::Texts, &inner.as_found())? {
-            Value::Texts(texts) => Some(texts.into_iter().map(|text| text.value).collect()),
+            ConfigValue::Texts(texts) => Some(texts.into_iter().map(|text| text.value).collect()),
             _ => None,
         }
     }
 
     fn needed(
         &mut self,
-        found: &Found<'_, '_>,
+        found: &FoundKey<'_, '_>,
         fields: &Fields<'_, '_>,
         key: &'static str,
         example: &str,
@@ -235,30 +235,30 @@ impl Reader<'_> {
 
     fn number(
         &mut self,
-        found: &Found<'_, '_>,
+        found: &FoundKey<'_, '_>,
         fields: &Fields<'_, '_>,
         key: &'static str,
         min: u64,
         max: u64,
     ) -> Result<Option<u64>, Reported> {
         let Some(value) = fields.get(key) else { return Ok(None) };
-        let inner = Inner::of(found, key, value);
+        let inner = CheckField::of(found, key, value);
         match self.value(Shape::Whole { min, max }, &inner.as_found()) {
-            Some(Value::Whole(number)) => Ok(Some(number)),
+            Some(ConfigValue::Whole(number)) => Ok(Some(number)),
             _ => Err(Reported),
         }
     }
 
-    fn millis(&mut self, found: &Found<'_, '_>, fields: &Fields<'_, '_>) -> Option<u64> {
+    fn millis(&mut self, found: &FoundKey<'_, '_>, fields: &Fields<'_, '_>) -> Option<u64> {
         let Some(value) = fields.get("timeout") else { return Some(until::CHECK_TIMEOUT_MS) };
-        let inner = Inner::of(found, "timeout", value);
+        let inner = CheckField::of(found, "timeout", value);
         match self.value(Shape::Time, &inner.as_found())? {
-            Value::Time(time) => Some(until::millis(time)),
+            ConfigValue::Time(time) => Some(until::millis(time)),
             _ => None,
         }
     }
 
-    fn refused<T>(&mut self, found: &Found<'_, '_>, message: String, help: Option<String>) -> Option<T> {
+    fn refused<T>(&mut self, found: &FoundKey<'_, '_>, message: String, help: Option<String>) -> Option<T> {
         let place = self.source.place(found.span.clone());
         self.error(&place, message, help);
         None
@@ -269,17 +269,17 @@ impl Reader<'_> {
 struct Reported;
 
 /// A value of a check's table, with its path.
-struct Inner<'a, 'i> {
+struct CheckField<'a, 'i> {
     path: String,
     value: &'a Spanned<DeValue<'i>>,
 }
 
-impl<'a, 'i> Inner<'a, 'i> {
-    fn of(found: &Found<'_, '_>, key: &str, value: &'a Spanned<DeValue<'i>>) -> Self {
+impl<'a, 'i> CheckField<'a, 'i> {
+    fn of(found: &FoundKey<'_, '_>, key: &str, value: &'a Spanned<DeValue<'i>>) -> Self {
         Self { path: format!("{}.{key}", found.path), value }
     }
 
-    fn as_found(&self) -> Found<'_, 'i> {
-        Found { path: &self.path, value: self.value.get_ref(), span: self.value.span() }
+    fn as_found(&self) -> FoundKey<'_, 'i> {
+        FoundKey { path: &self.path, value: self.value.get_ref(), span: self.value.span() }
     }
 }

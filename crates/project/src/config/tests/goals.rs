@@ -23,7 +23,7 @@ critic = "judge"
 "#;
 
 fn goal(text: &str) -> (Config, Vec<Problem>) {
-    read_layers(&[(Layer::Project, &format!("{AGENTS}{text}"))])
+    read_layers(&[(ConfigLayer::Project, &format!("{AGENTS}{text}"))])
 }
 
 fn wrong(text: &str) -> String {

@@ -5,16 +5,16 @@ use std::path::{Component, Path, PathBuf};
 
 use gadfly_engine::pipeline::Pattern;
 
-use super::Shelf;
+use super::SkillFolders;
 use crate::file::{self, FileError};
-use crate::layout::reading::Reader;
+use crate::layout::reading::LayoutReader;
 use crate::place::{Problem, brief};
 
 const DEEPEST: usize = 6;
 const MOST_FILES: usize = 1_000;
 
 /// Everything in a skill's folder besides SKILL.md and its gotchas.
-pub(super) fn files(reader: &mut Reader<'_>, folder: &Path, main: &Path) -> Vec<PathBuf> {
+pub(super) fn files(reader: &mut LayoutReader<'_>, folder: &Path, main: &Path) -> Vec<PathBuf> {
     let mut found = Vec::new();
     let mut folders = vec![(folder.to_owned(), 0)];
     while let Some((folder, depth)) = folders.pop() {
@@ -43,7 +43,7 @@ pub(super) fn files(reader: &mut Reader<'_>, folder: &Path, main: &Path) -> Vec<
 
 /// What paths of one SKILL.md are looked up in.
 pub(super) struct Bundle<'a> {
-    pub shelf: &'a Shelf<'a>,
+    pub shelf: &'a SkillFolders<'a>,
     pub folder: &'a Path,
     pub files: &'a [PathBuf],
 }

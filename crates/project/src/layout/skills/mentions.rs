@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use super::bundled::{Bundle, Meaning};
 use crate::layout::AgentFile;
-use crate::layout::reading::Reader;
+use crate::layout::reading::LayoutReader;
 use crate::layout::rules::heading;
 use crate::place::{Problem, SourceSpan, brief};
 
@@ -18,7 +18,7 @@ const MOST_SAID: usize = 50;
 
 /// What stands under one heading.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
-pub(super) struct Section {
+pub(super) struct SkillSection {
     level: usize,
     /// Of a part that names nobody, those of the part around it.
     pub agents: Vec<String>,
@@ -27,7 +27,7 @@ pub(super) struct Section {
 
 /// A path somebody is told to save at.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Save {
+pub struct SavePath {
     pub text: String,
     pub place: SourceSpan,
 }
@@ -64,17 +64,17 @@ pub(super) fn agents(text: &str, names: &Index<'_>) -> Vec<String> {
 }
 
 pub(super) fn sections(
-    reader: &mut Reader<'_>,
+    reader: &mut LayoutReader<'_>,
     bundle: &Bundle<'_>,
     (path, text): (&Path, &str),
     body_start: usize,
-) -> Vec<Section> {
+) -> Vec<SkillSection> {
     let names = index(bundle.shelf.agents);
-    let mut all = vec![Section::default()];
+    let mut all = vec![SkillSection::default()];
     let (mut looked_at, mut said) = (0_usize, 0_usize);
     for (line, at) in lines(text, body_start) {
         if let Some((level, _)) = heading(line) {
-            all.push(Section { level, ..Section::default() });
+            all.push(SkillSection { level, ..SkillSection::default() });
         }
         let Some(section) = all.last_mut() else { continue };
         for agent in agents(line, &names) {
@@ -111,7 +111,7 @@ fn outside(written: &str, is_sure: bool, place: &SourceSpan) -> Problem {
 }
 
 /// A part that names nobody belongs to whom the part around it names.
-fn inherit(sections: &mut [Section]) {
+fn inherit(sections: &mut [SkillSection]) {
     let mut around: Vec<(usize, Vec<String>)> = Vec::new();
     for section in sections {
         around.retain(|(level, _)| *level < section.level);
@@ -142,9 +142,9 @@ fn paths(line: &str) -> Vec<(&str, usize)> {
 }
 
 /// Paths in backticks, on lines that speak of saving.
-pub(super) fn saves(path: &Path, text: &str, body_start: usize) -> Vec<Save> {
+pub(super) fn saves(path: &Path, text: &str, body_start: usize) -> Vec<SavePath> {
     const WORDS: [&str; 8] = ["save", "saves", "saved", "saving", "write", "writes", "written", "output"];
-    let mut found: Vec<Save> = Vec::new();
+    let mut found: Vec<SavePath> = Vec::new();
     for (line, at) in lines(text, body_start) {
         let speaks = |word: &str| WORDS.iter().any(|w| w.eq_ignore_ascii_case(word));
         if !line.split(|c: char| !c.is_alphanumeric()).any(speaks) {
@@ -157,7 +157,7 @@ pub(super) fn saves(path: &Path, text: &str, body_start: usize) -> Vec<Save> {
             let is_path = part.contains('/') && !part.starts_with('/') && !part.contains([' ', '\t']);
             if n % 2 == 1 && is_path && found.len() < MOST_SAVES {
                 let place = SourceSpan::new(path, text, start..start + part.len());
-                found.push(Save { text: part.to_owned(), place });
+                found.push(SavePath { text: part.to_owned(), place });
             }
         }
     }

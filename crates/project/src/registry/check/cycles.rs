@@ -5,7 +5,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use gadfly_engine::pipeline::{Atom, Check, Entry, Need};
+use gadfly_engine::pipeline::{Atom, Check, Need, RegistryEntry};
 
 use super::{Graph, MOST_NAMED, required, written};
 use crate::place::Problem;
@@ -23,15 +23,15 @@ pub(super) fn problems(graph: &Graph<'_>) -> Vec<Problem> {
 
 /// An agent and the condition that keeps it waiting for another.
 #[derive(Clone, Copy)]
-struct Step<'a> {
-    from: &'a Entry,
+struct CycleStep<'a> {
+    from: &'a RegistryEntry,
     atom: &'a Atom,
-    to: &'a Entry,
+    to: &'a RegistryEntry,
 }
 
 fn reached<'a>(graph: &'a Graph<'_>) -> HashSet<&'a str> {
     let mut reached: HashSet<&str> = HashSet::new();
-    let mut waiting: Vec<&Entry> = graph.registry.entries.iter().collect();
+    let mut waiting: Vec<&RegistryEntry> = graph.registry.entries.iter().collect();
     loop {
         let before = waiting.len();
         waiting.retain(|entry| {
@@ -52,10 +52,10 @@ fn reached<'a>(graph: &'a Graph<'_>) -> HashSet<&'a str> {
 /// The first condition that cannot hold yet, with who it waits for.
 fn blocking<'a>(
     graph: &'a Graph<'_>,
-    entry: &'a Entry,
+    entry: &'a RegistryEntry,
     need: &'a Need,
     reached: &HashSet<&str>,
-) -> Option<Step<'a>> {
+) -> Option<CycleStep<'a>> {
     match need {
         Need::All(needs) => needs.iter().find_map(|need| blocking(graph, entry, need, reached)),
         Need::Any(needs) => {
@@ -63,8 +63,8 @@ fn blocking<'a>(
             if steps.iter().any(Option::is_none) { None } else { steps.into_iter().flatten().next() }
         }
         Need::Atom(atom) => {
-            let is_reached = |other: &Entry| reached.contains(other.agent.as_str());
-            let step = |to| Step { from: entry, atom, to };
+            let is_reached = |other: &RegistryEntry| reached.contains(other.agent.as_str());
+            let step = |to| CycleStep { from: entry, atom, to };
             match &atom.check {
                 // One maker is enough. What it makes itself may be there already: see `own_products`.
                 Check::Path(_) | Check::Contains { .. } => {
@@ -85,7 +85,7 @@ fn blocking<'a>(
 }
 
 /// Whether an agent needs what it makes.
-fn own(graph: &Graph<'_>, entry: &Entry, atom: &Atom) -> bool {
+fn own(graph: &Graph<'_>, entry: &RegistryEntry, atom: &Atom) -> bool {
     let is_own = |number: &usize| graph.entry(*number).is_some_and(|maker| maker.agent == entry.agent);
     required(atom).is_some_and(|pattern| graph.makers(pattern).iter().any(is_own))
 }
@@ -94,11 +94,11 @@ fn own(graph: &Graph<'_>, entry: &Entry, atom: &Atom) -> bool {
 /// for one other, so whoever was met on an earlier way leads to nothing new.
 fn circle<'a>(
     graph: &'a Graph<'_>,
-    start: &'a Entry,
+    start: &'a RegistryEntry,
     reached: &HashSet<&str>,
     seen: &mut HashSet<&'a str>,
-) -> Vec<Step<'a>> {
-    let mut steps: Vec<Step<'a>> = Vec::new();
+) -> Vec<CycleStep<'a>> {
+    let mut steps: Vec<CycleStep<'a>> = Vec::new();
     let mut places: HashMap<&str, usize> = HashMap::new();
     let mut at = start;
     while let Some(step) = blocking(graph, at, &at.requires, reached) {
@@ -114,7 +114,7 @@ fn circle<'a>(
     Vec::new()
 }
 
-fn report(graph: &Graph<'_>, circle: &[Step<'_>]) -> Option<Problem> {
+fn report(graph: &Graph<'_>, circle: &[CycleStep<'_>]) -> Option<Problem> {
     let first = circle.first()?;
     let left_out = circle.len().saturating_sub(MOST_NAMED);
     let shown = || circle.iter().take(MOST_NAMED);

@@ -9,10 +9,10 @@ use gadfly_engine::pipeline::listing::Matcher;
 
 /// What some agents make, each thing once, by how it begins.
 #[derive(Default)]
-pub(super) struct Meeting<'a>(BTreeMap<&'a str, BTreeMap<&'a Pattern, Made<'a>>>);
+pub(super) struct Meeting<'a>(BTreeMap<&'a str, BTreeMap<&'a Pattern, MadePath<'a>>>);
 
 #[derive(Default)]
-struct Made<'a> {
+struct MadePath<'a> {
     /// Numbers of agents.
     by: Vec<usize>,
     matcher: OnceCell<Matcher<'a>>,

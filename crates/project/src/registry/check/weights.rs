@@ -2,11 +2,11 @@
 
 use std::collections::BTreeSet;
 
-use gadfly_engine::pipeline::{Check, Entry, Weight};
+use gadfly_engine::pipeline::{Check, RegistryEntry, Weight};
 
 use super::{Graph, listed};
 use crate::place::{Problem, brief};
-use crate::registry::Note;
+use crate::registry::RegistryNote;
 use crate::registry::field::Field;
 use crate::suggest::did_you_mean;
 
@@ -37,11 +37,11 @@ pub(super) fn problems(graph: &Graph<'_>) -> Vec<Problem> {
     problems
 }
 
-pub(super) fn notes(graph: &Graph<'_>) -> Vec<Note> {
+pub(super) fn notes(graph: &Graph<'_>) -> Vec<RegistryNote> {
     let mut notes = Vec::new();
     let entries = &graph.registry.entries;
     let total: u32 = entries.iter().filter_map(points).sum();
-    let conditional: Vec<&Entry> =
+    let conditional: Vec<&RegistryEntry> =
         entries.iter().filter(|e| e.conditional.is_some() && points(e).is_some()).collect();
     if total > 0 && total != 10_000 {
         let mut text = format!("weights add up to {}: normalised", percent(total));
@@ -56,7 +56,7 @@ pub(super) fn notes(graph: &Graph<'_>) -> Vec<Note> {
             );
         }
         let first = entries.iter().find(|entry| points(entry).is_some());
-        notes.push(Note { text, line: first.map_or(1, |entry| entry.line) });
+        notes.push(RegistryNote { text, line: first.map_or(1, |entry| entry.line) });
     }
     for (entry, atom, _) in graph.atoms() {
         if matches!(atom.check, Check::Overall { .. })
@@ -67,13 +67,13 @@ pub(super) fn notes(graph: &Graph<'_>) -> Vec<Note> {
                 "{} requires the overall score and is {share} of it: computed without itself",
                 entry.agent
             );
-            notes.push(Note { text, line: atom.line });
+            notes.push(RegistryNote { text, line: atom.line });
         }
     }
     notes
 }
 
-const fn points(entry: &Entry) -> Option<u32> {
+const fn points(entry: &RegistryEntry) -> Option<u32> {
     match entry.weight {
         Weight::Share { points, .. } => Some(points),
         _ => None,

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use super::super::{Known, check, named, notes};
+use super::super::{CheckContext, check, named, notes};
 use super::syntaxes::UPSTREAM;
 use super::*;
 
@@ -24,11 +24,11 @@ fn critics() -> BTreeSet<String> {
 
 fn checked(text: &str, known: &[&str]) -> String {
     let file = clean(text);
-    said(&check(&file, &Known { agents: &agents(known), duals: &[] }))
+    said(&check(&file, &CheckContext { agents: &agents(known), duals: &[] }))
 }
 
 fn noted(text: &str, known: &BTreeSet<String>) -> String {
-    let notes = notes(&clean(text), &Known { agents: known, duals: &[] });
+    let notes = notes(&clean(text), &CheckContext { agents: known, duals: &[] });
     notes.iter().fold(String::new(), |all, note| format!("{all}{} {}\n", note.line, note.text))
 }
 
@@ -36,7 +36,7 @@ fn noted(text: &str, known: &BTreeSet<String>) -> String {
 fn the_upstream_registry_has_one_warning_and_tells_what_it_does() {
     let file = clean(UPSTREAM);
     let known = critics();
-    insta::assert_snapshot!(said(&check(&file, &Known { agents: &known, duals: &[] })), @"41:17 warning: `theorist` is in one group with strategist, whom it needs | it runs after, not beside: give it a PARALLEL_GROUP of its own");
+    insta::assert_snapshot!(said(&check(&file, &CheckContext { agents: &known, duals: &[] })), @"41:17 warning: `theorist` is in one group with strategist, whom it needs | it runs after, not beside: give it a PARALLEL_GROUP of its own");
     insta::assert_snapshot!(noted(UPSTREAM, &known), @"
     70 coder-critic judges data-engineer and coder: both have to reach 80
     7 weights add up to 120% (100% without theorist): normalised
@@ -54,7 +54,7 @@ fn names_are_found_whatever_their_case_and_unknown_ones_get_the_nearest() {
         .replace("strategist-critic — the memo", "nobody-at-all — the memo")
         .replacen("coder-critic score", "codr-critic score", 1);
     let file = clean(&text);
-    let problems = check(&file, &Known { agents: &known, duals: &[] });
+    let problems = check(&file, &CheckContext { agents: &known, duals: &[] });
     insta::assert_snapshot!(said(&problems), @"
     55:26 error: the escalation target `nobody-at-all` is nobody here | write its file, or correct the name
     64:26 error: the escalation target `nobody-at-all` is nobody here | write its file, or correct the name
@@ -118,7 +118,7 @@ fn a_second_critic_has_to_be_somebody_else_who_is_there() {
     ]
     .map(|(agent, critic)| (agent.to_owned(), critic.to_owned()));
     let known = critics();
-    let problems = check(&file, &Known { agents: &known, duals: &duals });
+    let problems = check(&file, &CheckContext { agents: &known, duals: &duals });
     let errors: Vec<Problem> = problems.into_iter().filter(Problem::is_error).collect();
     insta::assert_snapshot!(said(&errors), @"
     - error: `[[dual]]` names the agent `codr`, who has no entry | did you mean `coder`?
@@ -132,7 +132,7 @@ fn weights_that_are_shared_need_their_component() {
     let text = UPSTREAM.replace("15% (code quality)", "15% (quality of code)");
     let file = clean(&text);
     let known = critics();
-    let said = said(&check(&file, &Known { agents: &known, duals: &[] }));
+    let said = said(&check(&file, &CheckContext { agents: &known, duals: &[] }));
     assert!(said.contains("no agent has a weight for `code quality`"), "{said}");
 }
 

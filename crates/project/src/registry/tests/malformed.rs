@@ -246,7 +246,7 @@ proptest! {
             }
         }
         let agents = ["b-critic".to_owned(), "A".to_owned()].into();
-        let known = super::super::Known { agents: &agents, duals: &[] };
+        let known = super::super::CheckContext { agents: &agents, duals: &[] };
         check(&file, &known);
         notes(&file, &known);
         prop_assert_eq!(resolved(&named(&file.registry, &agents), "p").entries.len(), file.registry.entries.len());

@@ -119,7 +119,7 @@ fn five_agents_under_one_heading() {
       needs all(4? `…/{name}.json`, produced by `scripts/x.py --slices`, 4? the integrity gate has passed (see `quality.md`))
     ");
     assert_eq!(file.unknown, [("INTEGRITY GATE".to_owned(), 9), ("NOTE".to_owned(), 10)]);
-    assert_eq!(file.coverage, super::super::Coverage { checked: 0, manual: 2 });
+    assert_eq!(file.coverage, super::super::ConditionCoverage { checked: 0, manual: 2 });
     assert_eq!(&file.text[file.spans[3].name.clone()], "coherence-notation");
 }
 

@@ -4,7 +4,7 @@ use insta::assert_snapshot;
 
 use super::*;
 use crate::config::{Overrides, parse};
-use crate::place::{Layer, Source};
+use crate::place::{ConfigLayer, Source};
 
 const PROJECT: &str = r#"
 [defaults]
@@ -27,8 +27,8 @@ strict_critic = false
 
 const USER: &str = "[agents.pen]\nkind = \"person\"\n[agents.easy]\nkind = \"person\"\n";
 
-fn config(layer: Layer, text: &str, root: &Path) -> Config {
-    let layers = [(Layer::User, USER), (layer, text)].map(|(layer, text)| {
+fn config(layer: ConfigLayer, text: &str, root: &Path) -> Config {
+    let layers = [(ConfigLayer::User, USER), (layer, text)].map(|(layer, text)| {
         let (partial, problems) = parse(&Source::new(layer, "gadfly.toml", root, text));
         assert_eq!(problems, []);
         partial
@@ -48,7 +48,7 @@ fn abstract_of(config: &Config, flags: &Overrides, root: &Path) -> Vec<TrustEntr
 fn who_judges_by_what_and_within_which_limits_is_listed_and_who_works_is_not() {
     let root = tempfile::tempdir().unwrap();
     std::fs::write(root.path().join("rubric.md"), "- short\n").unwrap();
-    let theirs = config(Layer::Project, PROJECT, root.path());
+    let theirs = config(ConfigLayer::Project, PROJECT, root.path());
     assert_snapshot!(shown(&abstract_of(&theirs, &Overrides::default(), root.path())), @"
     say how `abstract` is judged: critic easy
     say how `abstract` is judged: rubric rubric.md
@@ -70,7 +70,7 @@ fn who_judges_by_what_and_within_which_limits_is_listed_and_who_works_is_not() {
     say how goal `fix` is judged: goal Make it.
     say how goal `fix` is judged: strict_critic false
     ");
-    let own = config(Layer::User, PROJECT, root.path());
+    let own = config(ConfigLayer::User, PROJECT, root.path());
     assert_eq!(abstract_of(&own, &Overrides::default(), root.path()), []);
     assert_eq!(of_goal(&own.goal_for(Some("fix"), &Overrides::of_goal()).0, root.path()), []);
 }
@@ -79,7 +79,7 @@ fn who_judges_by_what_and_within_which_limits_is_listed_and_who_works_is_not() {
 fn what_a_flag_says_needs_no_word_and_leaves_the_rest_as_it_was_agreed_to() {
     let root = tempfile::tempdir().unwrap();
     std::fs::write(root.path().join("rubric.md"), "- short\n").unwrap();
-    let theirs = config(Layer::Project, PROJECT, root.path());
+    let theirs = config(ConfigLayer::Project, PROJECT, root.path());
     let all = abstract_of(&theirs, &Overrides::default(), root.path());
     let flags = Overrides::default().typed("critic", &["pen"]).typed("threshold", &["90"]);
     let fewer = abstract_of(&theirs, &flags, root.path());
@@ -92,8 +92,11 @@ fn a_rubric_is_agreed_to_by_its_content_and_wherever_the_project_lies() {
     let digest = |rubric: &str| {
         let root = tempfile::tempdir().unwrap();
         std::fs::write(root.path().join("rubric.md"), rubric).unwrap();
-        let entries =
-            abstract_of(&config(Layer::Project, PROJECT, root.path()), &Overrides::default(), root.path());
+        let entries = abstract_of(
+            &config(ConfigLayer::Project, PROJECT, root.path()),
+            &Overrides::default(),
+            root.path(),
+        );
         entries.into_iter().find(|entry| entry.text.contains("rubric")).unwrap().digest
     };
     assert_eq!(digest("- short\n"), digest("- short\n"));
@@ -106,7 +109,7 @@ fn the_model_of_a_projects_own_judge_is_part_of_it() {
     let text = "[agents.j]\nkind = \"openai\"\nmodel = \"m\"\nbase_url = \"http://127.0.0.1/v1\"\n";
     let of = |text: &str, judges: &[&str]| {
         let judges: Vec<String> = judges.iter().map(|j| (*j).to_owned()).collect();
-        of_judges(WORK, &judges, &config(Layer::Project, text, root), root)
+        of_judges(WORK, &judges, &config(ConfigLayer::Project, text, root), root)
     };
     let entries = of(text, &["j", "easy"]);
     assert_eq!(entries.len(), 1, "{}", shown(&entries));

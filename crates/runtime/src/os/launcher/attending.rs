@@ -18,7 +18,7 @@ use crate::os::apart::alone;
 use crate::os::capture::{Tail, keep_last};
 use crate::os::processes::kill_left_by;
 use crate::os::wire::{
-    self, Ending, Kernel, MAX_BRIEF, MAX_FRAME, MAX_REPORT, Refusal, Report, Spec, VERSION,
+    self, CallEnding, ExitReport, Kernel, MAX_BRIEF, MAX_FRAME, MAX_REPORT, Spec, StartRefusal, VERSION,
 };
 
 /// How much of the end of stderr is kept.
@@ -29,7 +29,7 @@ const ENDING: Duration = Duration::from_secs(6);
 const DRAINING: Duration = Duration::from_secs(1);
 
 /// What one call needs to remember while it is under way.
-pub(super) struct Call {
+pub(super) struct AttendedCall {
     pub program: String,
     cwd: PathBuf,
     token: String,
@@ -40,7 +40,7 @@ pub(super) struct Call {
     sandbox: Option<Sandbox>,
 }
 
-impl Call {
+impl AttendedCall {
     /// With `more`, input follows what the command itself brings.
     pub fn new(launcher: &ProcessLauncher, command: Command, more: bool) -> Result<Self, LaunchError> {
         let Command { program, args, env, cwd, stdin: brief, time, max_output, sandbox, most } = command;
@@ -125,46 +125,48 @@ impl Call {
             clear_up(supervisor, pid).await;
         }
         let peak =
-            ending.as_ref().map_or_else(Peak::default, |Ending { memory_bytes, processes, .. }| Peak {
+            ending.as_ref().map_or_else(Peak::default, |CallEnding { memory_bytes, processes, .. }| Peak {
                 memory_bytes: *memory_bytes,
                 processes: *processes,
             });
         let exit = match (stopped, ending.map(|ending| ending.report)) {
-            (_, Some(Report::Lost(reason))) => return Err(failed(&self.program, reason)),
+            (_, Some(ExitReport::Lost(reason))) => return Err(failed(&self.program, reason)),
             (Some(exit), _) => exit,
-            (None, Some(Report::Refused { why, detail })) => return Err(self.refused(why, detail)),
-            (None, Some(Report::TooMuchMemory)) => Exit::TooMuchMemory,
-            (None, Some(Report::TooManyProcesses)) => Exit::TooManyProcesses,
+            (None, Some(ExitReport::Refused { why, detail })) => return Err(self.refused(why, detail)),
+            (None, Some(ExitReport::TooMuchMemory)) => Exit::TooMuchMemory,
+            (None, Some(ExitReport::TooManyProcesses)) => Exit::TooManyProcesses,
             // It may have ended by itself before the cut was noticed; the output is cut all the same.
             (None, Some(_)) if overflowed.try_recv().is_ok() => Exit::Overflowed,
-            (None, Some(Report::Exited(code))) => Exit::Code(code),
-            (None, Some(Report::Signalled(signal))) => Exit::Signal(signal),
+            (None, Some(ExitReport::Exited(code))) => Exit::Code(code),
+            (None, Some(ExitReport::Signalled(signal))) => Exit::Signal(signal),
             (None, None) => return Err(self.unreported(status, &stderr)),
         };
         let beside = self.sandbox.as_ref().and_then(|sandbox| sandbox.beside(exit, &stderr));
         Ok(Finished { exit, stdout: Vec::new(), stderr, peak, beside })
     }
 
-    fn refused(&self, why: Refusal, detail: String) -> LaunchError {
+    fn refused(&self, why: StartRefusal, detail: String) -> LaunchError {
         let program = self.program.clone();
         let unexecutable =
             |reason: &str| LaunchError::NotExecutable { program: program.clone(), reason: reason.to_owned() };
         match why {
-            Refusal::ProgramMissing => LaunchError::NotFound { program },
-            Refusal::NotExecutable => unexecutable("permission denied; make it executable (`chmod +x`)"),
-            Refusal::InterpreterMissing => unexecutable(
+            StartRefusal::ProgramMissing => LaunchError::NotFound { program },
+            StartRefusal::NotExecutable => unexecutable("permission denied; make it executable (`chmod +x`)"),
+            StartRefusal::InterpreterMissing => unexecutable(
                 "the interpreter its first line names is missing; install it, or correct that line",
             ),
-            Refusal::DirectoryMissing => {
+            StartRefusal::DirectoryMissing => {
                 failed(&program, format!("its folder `{}` does not exist; create it", self.cwd.display()))
             }
-            Refusal::LockUnusable => failed(&program, format!("its workspace could not be locked: {detail}")),
-            Refusal::NoSandbox => failed(&program, format!("its sandbox could not be put up: {detail}")),
-            Refusal::OutsideSandbox => unexecutable(
+            StartRefusal::LockUnusable => {
+                failed(&program, format!("its workspace could not be locked: {detail}"))
+            }
+            StartRefusal::NoSandbox => failed(&program, format!("its sandbox could not be put up: {detail}")),
+            StartRefusal::OutsideSandbox => unexecutable(
                 "its sandbox does not let it, or what it needs to start, be read; name the folder in `read`",
             ),
-            Refusal::Abandoned => failed(&program, "it was called off before it began".to_owned()),
-            Refusal::System => failed(&program, detail),
+            StartRefusal::Abandoned => failed(&program, "it was called off before it began".to_owned()),
+            StartRefusal::System => failed(&program, detail),
         }
     }
 

@@ -14,7 +14,7 @@ use rustix::process::Pid;
 use super::{no_sandbox, shortened, system};
 use crate::os::anchor::Anchor;
 use crate::os::sandbox::confine;
-use crate::os::wire::{Confines, Refusal, Report, Spec};
+use crate::os::wire::{Confines, ExitReport, Spec, StartRefusal};
 
 /// A command that runs.
 pub struct Started {
@@ -32,10 +32,10 @@ pub fn find_program(spec: &Spec) -> Option<PathBuf> {
 }
 
 /// Starts the command; `found` is what [`find_program`] found.
-pub fn start(spec: &Spec, found: Option<&Path>, reads: bool) -> Result<Started, Report> {
+pub fn start(spec: &Spec, found: Option<&Path>, reads: bool) -> Result<Started, ExitReport> {
     let cwd = spec.cwd.to_path();
     if !cwd.is_dir() {
-        return Err(Report::Refused { why: Refusal::DirectoryMissing, detail: String::new() });
+        return Err(ExitReport::Refused { why: StartRefusal::DirectoryMissing, detail: String::new() });
     }
     // Opened here, outside the sandbox: `/dev/null` may be out of its reach.
     let nothing = || File::open("/dev/null").map_err(|error| system("opening `/dev/null`", &error));
@@ -60,7 +60,7 @@ fn in_sandbox(
     confines: &Confines,
     cwd: &Path,
     spec: &Spec,
-) -> Result<(io::Result<Child>, Option<Anchor>), Report> {
+) -> Result<(io::Result<Child>, Option<Anchor>), ExitReport> {
     let started = thread::scope(|scope| {
         let thread = thread::Builder::new().spawn_scoped(scope, || {
             // Before the sandbox: our own program may be out of its reach.
@@ -70,25 +70,26 @@ fn in_sandbox(
         });
         thread.map(ScopedJoinHandle::join)
     });
-    let lost = || Report::Refused { why: Refusal::NoSandbox, detail: "its thread was lost".to_owned() };
+    let lost =
+        || ExitReport::Refused { why: StartRefusal::NoSandbox, detail: "its thread was lost".to_owned() };
     started.map_err(|error| system("starting the thread for the sandbox", &error))?.map_err(|_| lost())?
 }
 
 /// "No such file" and "permission denied" are said of different things; the person can mend each in another way.
-fn diagnose(spec: &Spec, found: Option<&Path>, error: &io::Error) -> Report {
+fn diagnose(spec: &Spec, found: Option<&Path>, error: &io::Error) -> ExitReport {
     let why = match error.kind() {
-        io::ErrorKind::NotFound if found.is_some_and(|file| !file.exists()) => Refusal::OutsideSandbox,
-        io::ErrorKind::NotFound if find(spec, Access::EXISTS).is_some() => Refusal::InterpreterMissing,
-        io::ErrorKind::NotFound => Refusal::ProgramMissing,
+        io::ErrorKind::NotFound if found.is_some_and(|file| !file.exists()) => StartRefusal::OutsideSandbox,
+        io::ErrorKind::NotFound if find(spec, Access::EXISTS).is_some() => StartRefusal::InterpreterMissing,
+        io::ErrorKind::NotFound => StartRefusal::ProgramMissing,
         io::ErrorKind::PermissionDenied
             if spec.sandbox.is_some() && find(spec, Access::EXEC_OK).is_some() =>
         {
-            Refusal::OutsideSandbox
+            StartRefusal::OutsideSandbox
         }
-        io::ErrorKind::PermissionDenied => Refusal::NotExecutable,
-        _ => Refusal::System,
+        io::ErrorKind::PermissionDenied => StartRefusal::NotExecutable,
+        _ => StartRefusal::System,
     };
-    Report::Refused { why, detail: shortened(&error.to_string()) }
+    ExitReport::Refused { why, detail: shortened(&error.to_string()) }
 }
 
 /// Where the program is, relative to where it will be started.

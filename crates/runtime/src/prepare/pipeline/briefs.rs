@@ -6,20 +6,20 @@ use std::fmt::Write as _;
 
 use gadfly_engine::pipeline::Pattern;
 use gadfly_engine::pipeline::event::Loaded;
-use gadfly_engine::pipeline::registry::Entry;
+use gadfly_engine::pipeline::registry::RegistryEntry;
 use gadfly_engine::protocol::pipeline::settings::Planning;
 use gadfly_engine::{Digest, Text};
 use gadfly_project::layout::{Doc, Skill, tokens};
 use gadfly_project::{Config, Problem};
 
-use super::{DEFAULT, Known, PipelineRequest, PlanWanted, given_plan};
+use super::{DEFAULT, PipelineRequest, PlanWanted, ProjectRegistry, given_plan};
 
 /// What was learned that a planner is told: the last lines.
 const MOST_LEARNED: usize = 40;
 
 /// The texts of a plan, each once.
-pub(super) struct Shelf<'a> {
-    known: &'a Known,
+pub(super) struct PlanTexts<'a> {
+    known: &'a ProjectRegistry,
     /// The skill somebody invoked: it counts for every agent of the run.
     skill: Option<&'a Skill>,
     texts: BTreeMap<Digest, Text>,
@@ -27,8 +27,8 @@ pub(super) struct Shelf<'a> {
     invariants: Option<Digest>,
 }
 
-impl<'a> Shelf<'a> {
-    pub fn new(known: &'a Known, request: &PipelineRequest) -> Self {
+impl<'a> PlanTexts<'a> {
+    pub fn new(known: &'a ProjectRegistry, request: &PipelineRequest) -> Self {
         let skill = request.skill.as_ref().and_then(|name| known.files.skills.get(name));
         let mut shelf = Self {
             known,
@@ -95,7 +95,11 @@ impl<'a> Shelf<'a> {
     }
 
     /// Who a worker is and what it is asked for, with what went into it.
-    pub fn worker(&mut self, entry: &Entry, request: &PipelineRequest) -> (Digest, Digest, Vec<Loaded>) {
+    pub fn worker(
+        &mut self,
+        entry: &RegistryEntry,
+        request: &PipelineRequest,
+    ) -> (Digest, Digest, Vec<Loaded>) {
         let files = &self.known.files;
         let (mut text, mut loaded) = (String::new(), Vec::new());
         if let Some(agent) = files.agents.get(&entry.agent) {
@@ -131,7 +135,7 @@ impl<'a> Shelf<'a> {
         (identity, self.keep(task), loaded)
     }
 
-    fn task(&self, entry: &Entry, request: &PipelineRequest) -> String {
+    fn task(&self, entry: &RegistryEntry, request: &PipelineRequest) -> String {
         let mut task = format!("{}\n\nYou are dispatched as [{}]", request.request.trim(), entry.agent);
         if let Some(phase) = &entry.phase {
             let _ = write!(task, " in the phase {phase}");
@@ -209,7 +213,7 @@ fn add(text: &mut String, loaded: &mut Vec<Loaded>, doc: &Doc, level: u8) {
 }
 
 /// Whether a rule that is about some files only is about what an agent makes.
-fn concerns(doc: &Doc, entry: &Entry) -> bool {
+fn concerns(doc: &Doc, entry: &RegistryEntry) -> bool {
     let made = || entry.produces.iter().flat_map(|product| product.patterns.iter().chain(&product.files));
     let globs = doc.paths.iter().map(|glob| Pattern(glob.clone()));
     globs.into_iter().any(|glob| made().any(|pattern| glob.overlaps(pattern)))

@@ -6,15 +6,20 @@ use super::*;
 
 const MODE: u32 = 0o100_644;
 
-fn state(text: &str) -> State {
-    State { mode: MODE, oid: String::new(), digest: Digest::of(text.as_bytes()), bytes: text.len() as u64 }
+fn state(text: &str) -> PathState {
+    PathState {
+        mode: MODE,
+        oid: String::new(),
+        digest: Digest::of(text.as_bytes()),
+        bytes: text.len() as u64,
+    }
 }
 
-fn change(path: &str, from: Option<&str>, to: Option<&str>) -> Step {
-    Step { path: path.to_owned(), from: from.map(state), to: to.map(state) }
+fn change(path: &str, from: Option<&str>, to: Option<&str>) -> PathStep {
+    PathStep { path: path.to_owned(), from: from.map(state), to: to.map(state) }
 }
 
-fn act(root: &Path, steps: &[Step], contents: &[&str], care: Care) -> (Result<(), Stopped>, usize) {
+fn act(root: &Path, steps: &[PathStep], contents: &[&str], care: Care) -> (Result<(), WriteStopped>, usize) {
     let mut finished = Vec::new();
     let contents = contents.iter().map(|c| c.as_bytes().to_vec()).collect();
     let result = perform(root, &in_order(steps), contents, &leaving(steps), care, &mut finished);
@@ -30,7 +35,7 @@ fn a_file_saved_between_the_check_and_the_write_is_kept() {
     assert!(check(dir.path(), &steps).unwrap().conflicts.is_empty());
     fs::write(&file, "the user's own edit").unwrap();
     let (result, done) = act(dir.path(), &steps, &["new"], Care::Looking);
-    assert!(matches!(result, Err(Stopped::Conflict(ref paths)) if paths == &["f"]), "{result:?}");
+    assert!(matches!(result, Err(WriteStopped::Conflict(ref paths)) if paths == &["f"]), "{result:?}");
     assert_eq!((fs::read_to_string(&file).unwrap().as_str(), done), ("the user's own edit", 0));
     // Sabotage: without the look the edit is lost.
     act(dir.path(), &steps, &["new"], Care::Blind).0.unwrap();

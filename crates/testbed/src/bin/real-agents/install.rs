@@ -5,11 +5,11 @@ use std::process::Stdio;
 
 use tokio::process::Command;
 
-use crate::Fault;
+use crate::TrialError;
 use crate::programs::{NEEDS_SCRIPT, PACKAGES};
 
 /// `npm install` in `dir`. Scripts of packages are not run, but for the one that puts its program in place.
-pub async fn install(dir: &Path) -> Result<(), Fault> {
+pub async fn install(dir: &Path) -> Result<(), TrialError> {
     tokio::fs::create_dir_all(dir).await?;
     let manifest = dir.join("package.json");
     if !manifest.exists() {
@@ -21,7 +21,7 @@ pub async fn install(dir: &Path) -> Result<(), Fault> {
     npm(dir, &["rebuild", NEEDS_SCRIPT]).await
 }
 
-async fn npm(dir: &Path, args: &[&str]) -> Result<(), Fault> {
+async fn npm(dir: &Path, args: &[&str]) -> Result<(), TrialError> {
     let mut npm = Command::new("npm");
     npm.args(args).arg("--loglevel=error").current_dir(dir).stdin(Stdio::null());
     let status = npm.status().await.map_err(|e| format!("npm could not be started: {e}"))?;

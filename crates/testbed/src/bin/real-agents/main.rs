@@ -19,8 +19,8 @@ use std::process::ExitCode;
 use gadfly_testbed::{Behaviour, Server};
 
 use outcome::Tally;
-use programs::{Found, PROGRAMS};
-use trial::{LOOPS, Stage};
+use programs::{LocatedProgram, PROGRAMS};
+use trial::{LOOPS, TrialStage};
 
 const USAGE: &str = "usage: real-agents [--install] [--dir DIR] [--only NAME]... [--gadfly PATH] [--keep]\n\
     --install      install the programs into DIR with npm first (about 2 GB)\n\
@@ -29,10 +29,10 @@ const USAGE: &str = "usage: real-agents [--install] [--dir DIR] [--only NAME]...
     --gadfly PATH  the gadfly to run; without it the one beside this program is built and taken\n\
     --keep         keep the folders of loops that went well, too";
 
-type Fault = Box<dyn Error>;
+type TrialError = Box<dyn Error>;
 
 #[derive(Default)]
-struct Wishes {
+struct TrialOptions {
     install: bool,
     dir: Option<PathBuf>,
     only: Vec<String>,
@@ -40,8 +40,8 @@ struct Wishes {
     keep: bool,
 }
 
-impl Wishes {
-    fn read(mut args: impl Iterator<Item = String>) -> Result<Self, Fault> {
+impl TrialOptions {
+    fn read(mut args: impl Iterator<Item = String>) -> Result<Self, TrialError> {
         let mut wishes = Self::default();
         while let Some(flag) = args.next() {
             let mut value = || args.next().ok_or(USAGE);
@@ -67,8 +67,8 @@ impl Wishes {
 }
 
 #[tokio::main]
-async fn main() -> Result<ExitCode, Fault> {
-    let wishes = Wishes::read(std::env::args().skip(1))?;
+async fn main() -> Result<ExitCode, TrialError> {
+    let wishes = TrialOptions::read(std::env::args().skip(1))?;
     if let (true, Some(dir)) = (wishes.install, &wishes.dir) {
         install::install(dir).await?;
     }
@@ -100,17 +100,17 @@ async fn main() -> Result<ExitCode, Fault> {
 }
 
 async fn run_program(
-    found: &Found,
+    found: &LocatedProgram,
     gadfly: &Path,
     server: &Server,
     folder: &Path,
     tally: &mut Tally,
-) -> Result<(), Fault> {
+) -> Result<(), TrialError> {
     let mut out = std::io::stdout();
     let name = found.title();
     let mut failed = BTreeMap::new();
     for wanted in LOOPS {
-        let stage = Stage {
+        let stage = TrialStage {
             found,
             wanted,
             gadfly,
@@ -132,7 +132,7 @@ async fn run_program(
 }
 
 /// The `gadfly` of this very build.
-async fn built_gadfly() -> Result<PathBuf, Fault> {
+async fn built_gadfly() -> Result<PathBuf, TrialError> {
     let own = std::env::current_exe()?;
     let folder = own.parent().ok_or("this program is in no folder")?;
     let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
 
-use crate::Fault;
+use crate::TrialError;
 
 /// What `--install` installs: versions that were tried.
 pub const PACKAGES: &[&str] = &[
@@ -31,7 +31,7 @@ pub enum Family {
 
 /// A program to be tried.
 #[derive(Clone, Copy, Debug)]
-pub struct Program {
+pub struct TrialProgram {
     pub name: &'static str,
     /// As `kind` in gadfly.toml.
     pub kind: &'static str,
@@ -45,8 +45,8 @@ pub struct Program {
     pub lines: &'static str,
 }
 
-pub const PROGRAMS: &[Program] = &[
-    Program {
+pub const PROGRAMS: &[TrialProgram] = &[
+    TrialProgram {
         name: "claude",
         kind: "claude-code",
         family: Family::Claude,
@@ -55,7 +55,7 @@ pub const PROGRAMS: &[Program] = &[
         args: &[],
         lines: "",
     },
-    Program {
+    TrialProgram {
         name: "codex",
         kind: "codex",
         family: Family::Codex,
@@ -64,7 +64,7 @@ pub const PROGRAMS: &[Program] = &[
         args: &[],
         lines: "",
     },
-    Program {
+    TrialProgram {
         name: "gemini",
         kind: "gemini",
         family: Family::Gemini,
@@ -73,7 +73,7 @@ pub const PROGRAMS: &[Program] = &[
         args: &[],
         lines: "",
     },
-    Program {
+    TrialProgram {
         name: "opencode",
         kind: "opencode",
         family: Family::OpenCode,
@@ -82,7 +82,7 @@ pub const PROGRAMS: &[Program] = &[
         args: &[],
         lines: "",
     },
-    Program {
+    TrialProgram {
         name: "claude-agent-acp",
         kind: "acp",
         family: Family::Claude,
@@ -91,7 +91,7 @@ pub const PROGRAMS: &[Program] = &[
         args: &[],
         lines: "",
     },
-    Program {
+    TrialProgram {
         name: "codex-acp",
         kind: "acp",
         family: Family::Codex,
@@ -100,7 +100,7 @@ pub const PROGRAMS: &[Program] = &[
         args: &[],
         lines: "",
     },
-    Program {
+    TrialProgram {
         name: "gemini-acp",
         kind: "acp",
         family: Family::Gemini,
@@ -109,7 +109,7 @@ pub const PROGRAMS: &[Program] = &[
         args: &["--acp"],
         lines: "",
     },
-    Program {
+    TrialProgram {
         name: "opencode-acp",
         kind: "acp",
         family: Family::OpenCode,
@@ -121,15 +121,15 @@ pub const PROGRAMS: &[Program] = &[
 ];
 
 /// A program that is there.
-pub struct Found {
-    pub program: Program,
+pub struct LocatedProgram {
+    pub program: TrialProgram,
     pub path: PathBuf,
     pub version: String,
 }
 
-impl Program {
+impl TrialProgram {
     /// In `dir` if one is given, else on PATH.
-    pub fn find(self, dir: Option<&Path>) -> Option<Found> {
+    pub fn find(self, dir: Option<&Path>) -> Option<LocatedProgram> {
         let path = if let Some(dir) = dir {
             let modules = dir.join("node_modules");
             self.places.iter().map(|place| modules.join(place)).find(|path| path.is_file())?
@@ -140,11 +140,11 @@ impl Program {
                 .find(|path| path.is_file())?
         };
         let version = version(&path).unwrap_or_else(|| "of unknown version".to_owned());
-        Some(Found { program: self, path, version })
+        Some(LocatedProgram { program: self, path, version })
     }
 }
 
-impl Found {
+impl LocatedProgram {
     pub fn title(&self) -> String {
         format!("{} {}", self.program.name, self.version)
     }
@@ -155,7 +155,7 @@ impl Found {
         home: &Path,
         server: SocketAddr,
         model: &str,
-    ) -> Result<Vec<(String, String)>, Fault> {
+    ) -> Result<Vec<(String, String)>, TrialError> {
         let root = format!("http://{server}");
         let mut env = Vec::new();
         let mut set = |name: &str, value: &str| env.push((name.to_owned(), value.to_owned()));
@@ -227,7 +227,7 @@ fn opencode_settings(root: &str, model: &str) -> Value {
     })
 }
 
-pub fn write(path: &Path, text: &str) -> Result<(), Fault> {
+pub fn write(path: &Path, text: &str) -> Result<(), TrialError> {
     if let Some(folder) = path.parent() {
         std::fs::create_dir_all(folder)?;
     }

@@ -8,9 +8,9 @@ use gadfly_testbed::Server;
 use serde_json::{Value, json};
 use tokio::process::Command;
 
-use crate::Fault;
+use crate::TrialError;
 use crate::outcome::Guards;
-use crate::programs::{Found, write};
+use crate::programs::{LocatedProgram, write};
 
 /// The longest that one loop may take.
 const LIMIT: Duration = Duration::from_mins(10);
@@ -25,7 +25,7 @@ const CRITIC: &str = "[[reply]]\ntext = \"STUCK\\nthe same command again\"\n\
 
 /// A loop to be run.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Wanted {
+pub struct WantedTrial {
     pub name: &'static str,
     /// In gadfly.toml.
     run: &'static str,
@@ -33,31 +33,31 @@ pub struct Wanted {
     model: &'static str,
 }
 
-pub const LOOPS: &[Wanted] = &[
-    Wanted { name: "revise", run: "text", model: "agent" },
-    Wanted { name: "audit", run: "files", model: "agent" },
-    Wanted { name: "intruder", run: "files", model: "intruder" },
-    Wanted { name: GOAL, run: "", model: "agent" },
+pub const LOOPS: &[WantedTrial] = &[
+    WantedTrial { name: "revise", run: "text", model: "agent" },
+    WantedTrial { name: "audit", run: "files", model: "agent" },
+    WantedTrial { name: "intruder", run: "files", model: "intruder" },
+    WantedTrial { name: GOAL, run: "", model: "agent" },
 ];
 
 /// A loop about to be run.
-pub struct Stage<'a> {
-    pub found: &'a Found,
-    pub wanted: &'a Wanted,
+pub struct TrialStage<'a> {
+    pub found: &'a LocatedProgram,
+    pub wanted: &'a WantedTrial,
     pub gadfly: &'a Path,
     pub server: &'a Server,
     pub folder: PathBuf,
 }
 
-impl Stage<'_> {
+impl TrialStage<'_> {
     /// How long it took, and what it came to, or why that is not right.
-    pub async fn play(&self) -> (Duration, Result<String, Fault>) {
+    pub async fn play(&self) -> (Duration, Result<String, TrialError>) {
         let begun = Instant::now();
         let judged = self.judged().await;
         (begun.elapsed(), judged)
     }
 
-    async fn judged(&self) -> Result<String, Fault> {
+    async fn judged(&self) -> Result<String, TrialError> {
         let (home, project) = (self.folder.join("home"), self.folder.join("project"));
         std::fs::create_dir_all(&home)?;
         let env = self.found.settle(&home, self.server.addr, self.wanted.model)?;
@@ -112,7 +112,7 @@ impl Stage<'_> {
     }
 
     /// What must be true of the project and the record after an approved loop.
-    fn check(&self, project: &Path, guards: &Guards) -> Result<String, Fault> {
+    fn check(&self, project: &Path, guards: &Guards) -> Result<String, TrialError> {
         if let Some(path) = holding(project, MARK)? {
             return Err(format!("the critic wrote to {}", path.display()).into());
         }
@@ -147,7 +147,7 @@ impl Stage<'_> {
     }
 
     /// Runs a command within the limit; what it printed is kept in the loop's folder.
-    async fn finished(&self, mut command: Command, name: &str) -> Result<Ended, Fault> {
+    async fn finished(&self, mut command: Command, name: &str) -> Result<TrialEnd, TrialError> {
         let out = self.folder.join(format!("{name}.jsonl"));
         let err = self.folder.join(format!("{name}.stderr"));
         command.stdout(std::fs::File::create(&out)?).stderr(std::fs::File::create(&err)?);
@@ -156,11 +156,11 @@ impl Stage<'_> {
             child.kill().await?;
             return Err(format!("it did not end within {} s", LIMIT.as_secs()).into());
         };
-        Ok(Ended { code: status?.code(), out: text(&out)?, err: text(&err)? })
+        Ok(TrialEnd { code: status?.code(), out: text(&out)?, err: text(&err)? })
     }
 
     fn settings(&self, env: &[&str]) -> String {
-        let Found { program, path, .. } = self.found;
+        let LocatedProgram { program, path, .. } = self.found;
         let command: Vec<Value> = std::iter::once(json!(path.to_string_lossy()))
             .chain(program.args.iter().map(|a| json!(a)))
             .collect();
@@ -184,7 +184,7 @@ impl Stage<'_> {
 
 /// What must be true after a goal: the worker was broken off by the critic's word, went on in the same
 /// conversation, claimed, and was believed only once that was verified.
-fn watched(project: &Path, events: &[Value], records: &str) -> Result<String, Fault> {
+fn watched(project: &Path, events: &[Value], records: &str) -> Result<String, TrialError> {
     let count = |name: &str| events.iter().filter(|event| event["event"] == name).count();
     let turns: Vec<&Value> = events
         .iter()
@@ -227,18 +227,18 @@ fn command(program: impl AsRef<std::ffi::OsStr>, home: &Path, cwd: &Path) -> Com
     command
 }
 
-struct Ended {
+struct TrialEnd {
     code: Option<i32>,
     out: String,
     err: String,
 }
 
-fn text(path: &Path) -> Result<String, Fault> {
+fn text(path: &Path) -> Result<String, TrialError> {
     Ok(String::from_utf8_lossy(&std::fs::read(path)?).into_owned())
 }
 
 /// The first file of a project, its hidden folders left out, that holds this text.
-fn holding(folder: &Path, what: &str) -> Result<Option<PathBuf>, Fault> {
+fn holding(folder: &Path, what: &str) -> Result<Option<PathBuf>, TrialError> {
     let mut open = vec![folder.to_owned()];
     while let Some(folder) = open.pop() {
         for entry in std::fs::read_dir(folder)? {

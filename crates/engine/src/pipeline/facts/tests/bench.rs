@@ -2,12 +2,12 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::artifact::{Entry as File, Manifest};
+use crate::artifact::{ArtifactFile as File, Manifest};
 use crate::digest::Digest;
 use crate::pipeline::facts::{AgentReadiness, Gap, Holds, ProjectFacts};
 use crate::pipeline::headings::headings;
-use crate::pipeline::listing::{Found, Listing, Pattern};
-use crate::pipeline::registry::{Atom, Check, Entry, Need, Product, Registry, Weight};
+use crate::pipeline::listing::{ListedFile, Listing, Pattern};
+use crate::pipeline::registry::{Atom, Check, Need, Product, Registry, RegistryEntry, Weight};
 use crate::pipeline::verdict::{OtherLens, PairVerdict};
 
 pub(super) const MEMO: &str = "quality_reports/strategy/x/strategy_memo.md";
@@ -55,13 +55,13 @@ fn folder(of: &str, files: &[&str], sections: &[&str]) -> Vec<Product> {
     }]
 }
 
-fn entry(agent: &str, requires: Need, produces: Vec<Product>, critic: &str, weight: Weight) -> Entry {
+fn entry(agent: &str, requires: Need, produces: Vec<Product>, critic: &str, weight: Weight) -> RegistryEntry {
     let critic = (!critic.is_empty()).then(|| critic.to_owned());
-    Entry { agent: agent.into(), requires, produces, critic, weight, ..Entry::default() }
+    RegistryEntry { agent: agent.into(), requires, produces, critic, weight, ..RegistryEntry::default() }
 }
 
 impl Bench {
-    pub fn of(entries: Vec<Entry>) -> Self {
+    pub fn of(entries: Vec<RegistryEntry>) -> Self {
         Self { registry: Registry { entries }, ..Self::default() }
     }
 
@@ -197,7 +197,7 @@ impl Bench {
 
     pub fn file(&mut self, path: &str, text: &str) {
         self.headings.insert(path.into(), headings(text));
-        self.listing.insert(path.into(), Found { digest: Digest::of(text.as_bytes()), mode: 0o644 });
+        self.listing.insert(path.into(), ListedFile { digest: Digest::of(text.as_bytes()), mode: 0o644 });
     }
 
     /// The files are written and judged with this score; 80 passes.

@@ -6,7 +6,7 @@ use super::bench::{Bench, MEMO, path, share};
 use crate::pipeline::aggregate::Hundredths;
 use crate::pipeline::facts::AgentReadiness;
 use crate::pipeline::gate::Gate;
-use crate::pipeline::registry::Entry;
+use crate::pipeline::registry::RegistryEntry;
 
 #[test]
 fn one_changed_byte_closes_every_gate_that_stood_on_it() {
@@ -94,10 +94,10 @@ fn everybody_a_critic_judges_has_to_pass() {
 
 #[test]
 fn a_critic_nobody_has_is_said_to_be_one() {
-    let bench = Bench::of(vec![Entry {
+    let bench = Bench::of(vec![RegistryEntry {
         agent: "a".into(),
         requires: super::score("ghost-critic", 80),
-        ..Entry::default()
+        ..RegistryEntry::default()
     }]);
     assert!(bench.gaps("a")[0].what.contains("ghost-critic is the critic of no agent here"));
 }
@@ -219,12 +219,12 @@ fn gates_name_what_is_missing_and_only_submission_needs_it() {
 
 #[test]
 fn zero_is_a_score_and_more_than_a_hundred_is_a_hundred() {
-    let judged = |agent: &str| Entry {
+    let judged = |agent: &str| RegistryEntry {
         agent: agent.into(),
         critic: Some("c".into()),
         weight: share(5000, agent),
         requires: path("idea.md"),
-        ..Entry::default()
+        ..RegistryEntry::default()
     };
     let mut bench = Bench::of(vec![judged("a"), judged("b")]);
     bench.judged("a", 0, &[("a.md", "a")]);

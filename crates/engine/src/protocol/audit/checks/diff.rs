@@ -6,23 +6,23 @@
 pub struct FileDiff<'a> {
     /// The path after the change; of a deleted file, the path before it.
     pub path: String,
-    lines: Vec<(bool, Changed<'a>)>,
+    lines: Vec<(bool, DiffLine<'a>)>,
 }
 
 /// An added or removed line.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Changed<'a> {
+pub struct DiffLine<'a> {
     /// Its number after the change; of a removed line, the number of the line that stands there now.
     pub near: u32,
     pub text: &'a str,
 }
 
 impl<'a> FileDiff<'a> {
-    pub fn added(&self) -> impl Iterator<Item = Changed<'a>> {
+    pub fn added(&self) -> impl Iterator<Item = DiffLine<'a>> {
         self.lines.iter().filter(|(added, _)| *added).map(|(_, line)| *line)
     }
 
-    pub fn removed(&self) -> impl Iterator<Item = Changed<'a>> {
+    pub fn removed(&self) -> impl Iterator<Item = DiffLine<'a>> {
         self.lines.iter().filter(|(added, _)| !*added).map(|(_, line)| *line)
     }
 }
@@ -72,7 +72,7 @@ impl Hunk {
         Some(Self { removed, start, added })
     }
 
-    fn take<'a>(self, lines: &mut std::str::Split<'a, char>, into: &mut Vec<(bool, Changed<'a>)>) {
+    fn take<'a>(self, lines: &mut std::str::Split<'a, char>, into: &mut Vec<(bool, DiffLine<'a>)>) {
         let Self { mut removed, start, mut added } = self;
         let mut at = start.max(1);
         while removed > 0 || added > 0 {
@@ -80,12 +80,12 @@ impl Hunk {
             let text = line.get(1..).unwrap_or_default();
             match line.as_bytes().first() {
                 Some(b'+') => {
-                    into.push((true, Changed { near: at, text }));
+                    into.push((true, DiffLine { near: at, text }));
                     added = added.saturating_sub(1);
                     at = at.saturating_add(1);
                 }
                 Some(b'-') => {
-                    into.push((false, Changed { near: at, text }));
+                    into.push((false, DiffLine { near: at, text }));
                     removed = removed.saturating_sub(1);
                 }
                 Some(b'\\') => {}
@@ -148,7 +148,7 @@ mod tests {
 
     fn shown(diff: &str) -> Vec<String> {
         let files = parse(diff);
-        let line = |sign: char, l: Changed<'_>| format!("{sign}{} {}", l.near, l.text);
+        let line = |sign: char, l: DiffLine<'_>| format!("{sign}{} {}", l.near, l.text);
         files
             .iter()
             .map(|f| {

@@ -8,10 +8,10 @@ use serde_json::{Map, Value};
 
 use crate::finding::Finding;
 
-use super::{CriterionVerdict, Expected, Report, ReportVerdict};
+use super::{AuditReport, CriterionVerdict, Expected, ReportVerdict};
 
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
-pub struct Envelope {
+pub struct ReportEnvelope {
     pub critic: String,
     pub task_id: String,
     pub round: u32,
@@ -24,9 +24,9 @@ pub struct Envelope {
     pub error: Option<String>,
 }
 
-impl Report {
-    pub fn envelope(&self, run_id: &str, report_path: &str) -> Envelope {
-        Envelope {
+impl AuditReport {
+    pub fn envelope(&self, run_id: &str, report_path: &str) -> ReportEnvelope {
+        ReportEnvelope {
             critic: self.critic.clone(),
             task_id: self.task_id.clone(),
             round: self.round,
@@ -41,7 +41,7 @@ impl Report {
     /// The report for disk. Findings whose citation failed are in the journal, not here; a criterion
     /// nobody got to is left out, which `partial` explains.
     pub fn to_json(&self) -> String {
-        let written = Written {
+        let written = WrittenReport {
             critic: &self.critic,
             task_id: &self.task_id,
             round: self.round,
@@ -69,7 +69,7 @@ pub fn file_name(task_id: &str, round: u32) -> String {
 }
 
 #[derive(Serialize)]
-struct Written<'a> {
+struct WrittenReport<'a> {
     critic: &'a str,
     task_id: &'a str,
     round: u32,
@@ -184,7 +184,7 @@ pub(crate) fn stated_error(envelope: &Map<String, Value>) -> String {
 /// An envelope must be about this task and round and state the report's verdict; its count is only noted.
 pub(crate) fn agrees(
     envelope: &Map<String, Value>,
-    report: &Report,
+    report: &AuditReport,
     expected: &Expected<'_>,
     deviations: &mut Vec<String>,
 ) -> Result<(), Vec<String>> {

@@ -5,12 +5,12 @@ use serde_json::{Map, Value, json};
 use crate::finding::{Finding, Severity};
 use crate::protocol::audit::routes::{self, INFORMATION_MISSING, UNMET_CRITERION};
 
-use super::{CriterionVerdict, Judged, Report};
+use super::{AuditReport, CriterionVerdict, Judged};
 use crate::reading::audit::MOST_FINDINGS;
 
 /// Unites the parts of one review, of which there may be one, and settles what no part answered: where no
 /// part ran out of budget, silence about a criterion is a no.
-pub fn merge(parts: Vec<Report>) -> Option<Report> {
+pub fn merge(parts: Vec<AuditReport>) -> Option<AuditReport> {
     let mut parts = parts.into_iter();
     let mut whole = parts.next()?;
     for part in parts {
@@ -57,7 +57,7 @@ fn unite(slot: &mut Judged, other: Judged) {
     }
 }
 
-impl Report {
+impl AuditReport {
     /// The findings to decide by: those stated, and one for every criterion that is not satisfied. A
     /// stated finding about such a criterion becomes one with it; one whose citation failed does not, so
     /// that it cannot take the criterion with it.

@@ -16,13 +16,13 @@ fn criteria() -> Vec<Criterion> {
         .to_vec()
 }
 
-fn read_with(reply: &str, file: Option<&str>) -> Result<Report, Unread> {
+fn read_with(reply: &str, file: Option<&str>) -> Result<AuditReport, Unread> {
     let criteria = criteria();
     let expected = Expected { task_id: "T1", round: 2, criteria: &criteria, by: "cora", report_path: PATH };
     crate::reading::audit::read(reply, file, &expected, &Shown::default())
 }
 
-fn read(report: &Value) -> Result<Report, Unread> {
+fn read(report: &Value) -> Result<AuditReport, Unread> {
     read_with(&report.to_string(), None)
 }
 
@@ -185,7 +185,7 @@ fn two_unmet_criteria_with_the_same_text_stay_two() {
 }
 
 /// An unsatisfied SC-1 beside one stated finding about it.
-fn beside(verdict: &str, stated: Value) -> Report {
+fn beside(verdict: &str, stated: Value) -> AuditReport {
     let mut report = issues(vec![stated]);
     report["criteria"][0]["verdict"] = verdict.into();
     read(&report).unwrap()
@@ -368,7 +368,7 @@ fn the_engines_envelope_is_computed() {
 
 #[test]
 fn a_task_without_criteria_never_passes() {
-    let report = Report::without_criteria("T1", 1);
+    let report = AuditReport::without_criteria("T1", 1);
     assert_eq!((report.verdict(), report.blockers_count()), (ReportVerdict::IssuesFound, 1));
     let mut emptied = report;
     emptied.findings.clear();
@@ -499,7 +499,7 @@ fn what_we_write_follows_the_published_schema() {
         let written: Value = serde_json::from_str(&read(&report).unwrap().to_json()).unwrap();
         assert_eq!(violations(&schema, &written, "report"), [""; 0]);
     }
-    let made: Value = serde_json::from_str(&Report::without_criteria("T1", 1).to_json()).unwrap();
+    let made: Value = serde_json::from_str(&AuditReport::without_criteria("T1", 1).to_json()).unwrap();
     assert_eq!(violations(&schema, &made, "report"), [""; 0]);
     assert_ne!(violations(&schema, &json!({"critic": "me"}), "report"), [""; 0], "the check can fail");
 }

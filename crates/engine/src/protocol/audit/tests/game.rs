@@ -8,11 +8,11 @@ use crate::finding::Severity;
 use crate::judging::{PARTS, Seat};
 use crate::plan::NodePlan;
 use crate::protocol::audit::report::Criterion;
-use crate::protocol::audit::{Settings, VERIFY_TIMEOUT_MS};
+use crate::protocol::audit::{AuditSettings, VERIFY_TIMEOUT_MS};
 use crate::protocol::harness::{Plays, TASK, THOUGHT, Table};
 use crate::tree::WorkspacePlan;
 
-pub type Game = Table<Settings>;
+pub type Game = Table<AuditSettings>;
 pub type Files<'a> = &'a [(&'a str, Option<&'a str>)];
 
 /// What the worker makes in most games.
@@ -20,15 +20,15 @@ pub const WORK: Files<'static> = &[("src/a.rs", Some("fn a() {}\nfn b() {}\n"))]
 /// The same, mended.
 pub const MENDED: Files<'static> = &[("src/a.rs", Some("fn a() {}\nfn b() {}\nfn c() {}\n"))];
 
-impl Plays for Settings {
+impl Plays for AuditSettings {
     fn root(&self) -> NodePlan {
         self.node_plan(Limits::default()).unwrap()
     }
 }
 
-pub fn settings() -> Settings {
+pub fn settings() -> AuditSettings {
     let criterion = |id: &str, claim: &str| Criterion { id: id.into(), claim: claim.into() };
-    Settings {
+    AuditSettings {
         task_id: "T1".into(),
         task: Digest::of(TASK.as_bytes()),
         criteria: vec![criterion("SC-1", "a exists"), criterion("SC-2", "b exists")],

@@ -364,7 +364,7 @@ fn every_judged_round_leaves_a_report_and_an_envelope() {
 
 #[test]
 fn a_plan_that_cannot_be_audited_is_refused_with_the_reason() {
-    type Change = fn(&mut crate::protocol::audit::Settings);
+    type Change = fn(&mut crate::protocol::audit::AuditSettings);
     let cases: [(Change, &str); 12] = [
         (|s| s.task_id = " ".into(), "no id"),
         (|s| s.criteria[1].id = "sc-1".into(), "two success criteria"),
@@ -397,7 +397,7 @@ fn settings_of_a_plan_may_leave_out_what_has_a_default() {
         "task_id": "T1", "task": task, "folder": true, "worker": "ann",
         "critics": [{"agent": "cato"}], "criteria": [{"id": "SC-1", "claim": "x"}],
     });
-    let read: crate::protocol::audit::Settings = serde_json::from_value(least).unwrap();
+    let read: crate::protocol::audit::AuditSettings = serde_json::from_value(least).unwrap();
     assert_eq!((read.rounds, read.verify_runs, read.block_on), (3, 1, Severity::Nit));
-    let _: Table<crate::protocol::audit::Settings> = Table::seated(read).start();
+    let _: Table<crate::protocol::audit::AuditSettings> = Table::seated(read).start();
 }

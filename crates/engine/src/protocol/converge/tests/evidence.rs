@@ -132,7 +132,7 @@ fn a_criterion_whose_fail_is_unsupported_is_not_clean_because_another_was_skippe
 }
 
 /// A critic whose window takes the work in two parts.
-fn in_two_parts() -> super::Table<super::Settings> {
+fn in_two_parts() -> super::Table<super::ConvergeSettings> {
     let mut t = table();
     let mut narrow = card();
     (narrow.window, narrow.max_output_tokens) = (Some(6_000), 100);

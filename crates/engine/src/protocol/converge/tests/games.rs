@@ -31,7 +31,7 @@ fn scripts() -> impl Strategy<Value = Script> {
         .prop_map(|(verdicts, drafts, answers, rounds)| Script { verdicts, drafts, answers, rounds })
 }
 
-fn play(script: &Script) -> super::Table<super::Settings> {
+fn play(script: &Script) -> super::Table<super::ConvergeSettings> {
     const VERDICTS: [&str; 6] = [
         "PASS",
         "PASS",

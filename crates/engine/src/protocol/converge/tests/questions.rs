@@ -122,7 +122,7 @@ fn at_most_three_escalations_are_put_in_one_question() {
     let items = names.map(|n| format!("[{n}] Why? → unsure\nVerdict: ESCALATE\n")).concat();
     let scenario = "[ADVERSARIAL] Failure scenario: fire\n→ Realistic? N → 0 of 9\n";
     t.says("v1").says(&format!("=== CRITIC 1 ===\n{items}{scenario}{}", names.map(block).concat()));
-    let text = |t: &super::Table<super::Settings>| match t.open().kind {
+    let text = |t: &super::Table<super::ConvergeSettings>| match t.open().kind {
         EffectKind::Ask(question) => question.text,
         other => panic!("{other:?}"),
     };

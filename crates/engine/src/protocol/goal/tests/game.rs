@@ -4,7 +4,7 @@ use crate::budget::Limits;
 use crate::digest::Digest;
 use crate::effect::EffectKind;
 use crate::plan::NodePlan;
-use crate::protocol::goal::{Criterion, Policy, Settings};
+use crate::protocol::goal::{Criterion, GoalSettings, Policy};
 use crate::protocol::harness::{Plays, TASK, Table};
 use crate::tool::ToolEnd;
 use crate::tree::{Acceptance, RunEnd, WorkspacePlan};
@@ -14,7 +14,7 @@ pub type Goal = Table<Play>;
 
 /// Settings with the caps of their node.
 pub struct Play {
-    pub settings: Settings,
+    pub settings: GoalSettings,
     pub limits: Limits,
 }
 
@@ -29,8 +29,8 @@ impl Plays for Play {
     }
 }
 
-pub fn settings() -> Settings {
-    Settings {
+pub fn settings() -> GoalSettings {
+    GoalSettings {
         goal: Digest::of(TASK.as_bytes()),
         worker: "ann".into(),
         critic: Some("cato".into()),
@@ -58,7 +58,7 @@ pub fn settings() -> Settings {
 }
 
 /// A goal that was not begun.
-pub fn seated(change: impl FnOnce(&mut Settings)) -> Goal {
+pub fn seated(change: impl FnOnce(&mut GoalSettings)) -> Goal {
     let mut settings = settings();
     change(&mut settings);
     let mut table = Table::seated(Play { settings, limits: Limits::default() });

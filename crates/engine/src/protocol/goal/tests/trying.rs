@@ -5,11 +5,11 @@ use crate::budget::Limits;
 use crate::effect::EffectKind;
 use crate::goal::Already;
 use crate::protocol::Protocols;
-use crate::protocol::goal::{Criterion, FileCheck, Settings};
+use crate::protocol::goal::{Criterion, FileCheck, GoalSettings};
 use crate::replay::replay;
 use crate::turn::Role;
 
-fn tried(change: impl FnOnce(&mut Settings)) -> Goal {
+fn tried(change: impl FnOnce(&mut GoalSettings)) -> Goal {
     begun(seated(|s| {
         (s.critic, s.already) = (None, Some(Already::Stop));
         change(s);

@@ -4,11 +4,11 @@
 use std::collections::BTreeMap;
 
 use super::stage::{Stage, entry, path, scored};
-use crate::pipeline::Entry;
+use crate::pipeline::RegistryEntry;
 use crate::pipeline::registry::Need;
 
 /// Layers of a lattice: an agent needs two of the layer above, so there are diamonds everywhere.
-fn lattice() -> Vec<Entry> {
+fn lattice() -> Vec<RegistryEntry> {
     let mut entries = Vec::new();
     for layer in 0..6_u32 {
         for at in 0..5_u32 {
@@ -42,7 +42,7 @@ fn lattice() -> Vec<Entry> {
 }
 
 /// What an agent needs before it, by name.
-fn required(entries: &[Entry]) -> BTreeMap<String, Vec<String>> {
+fn required(entries: &[RegistryEntry]) -> BTreeMap<String, Vec<String>> {
     let mut required = BTreeMap::new();
     for entry in entries {
         let needed = entry.requires.atoms().into_iter().filter_map(|atom| {

@@ -15,20 +15,20 @@ use crate::judging::Seat;
 use crate::machine::{Engine, Step};
 use crate::outcome::Outcome;
 use crate::pipeline::event::PipelineEvent;
-use crate::pipeline::listing::{Found, Listing, Surveyed};
-use crate::pipeline::registry::{Atom, Check, Entry, Need, Product, Weight};
+use crate::pipeline::listing::{ListedFile, Listing, Surveyed};
+use crate::pipeline::registry::{Atom, Check, Need, Product, RegistryEntry, Weight};
 use crate::pipeline::{Gate, Pattern, Registry};
 use crate::plan::{AgentCard, Plan};
 use crate::protocol::Protocols;
 use crate::protocol::harness::tree;
-use crate::protocol::pipeline::settings::{Hooks, Mode, Pair, Planning, Settings};
-use crate::protocol::score::files::{Command, Output};
+use crate::protocol::pipeline::settings::{Hooks, PairSettings, PipelineMode, PipelineSettings, Planning};
+use crate::protocol::score::files::{ProjectCommand, WorkerOutput};
 use crate::protocol::score::settings::EscalateTo;
 use crate::question::Question;
 use crate::replay::replay;
 use crate::text::Text;
 use crate::tool::{ToolAction, ToolDone, ToolEnd};
-use crate::tree::{FileContent, FileSeen, Looked, OneRun, RunEnd, Verified, WorkspacePlan};
+use crate::tree::{CommandRun, FileContent, FileSeen, Looked, RunEnd, Verified, WorkspacePlan};
 use crate::turn::{Part, Role};
 
 pub type Tree = BTreeMap<String, String>;
@@ -55,7 +55,7 @@ pub struct Folder {
 
 #[derive(Clone)]
 pub struct Stage {
-    pub settings: Settings,
+    pub settings: PipelineSettings,
     pub checkout: Tree,
     folders: BTreeMap<NodePath, Folder>,
     pub agents: Agents,
@@ -84,20 +84,20 @@ pub fn scored(critic: &str) -> Need {
 }
 
 /// An agent that makes `out/NAME.md` and is judged by `NAME-critic`.
-pub fn entry(agent: &str, requires: Need, percent: u32) -> Entry {
-    Entry {
+pub fn entry(agent: &str, requires: Need, percent: u32) -> RegistryEntry {
+    RegistryEntry {
         agent: agent.into(),
         requires,
         produces: vec![Product { patterns: vec![Pattern(format!("out/{agent}.md"))], ..Product::default() }],
         critic: Some(format!("{agent}-critic")),
         escalate_to: EscalateTo::User,
         weight: Weight::Share { points: percent * 100, component: agent.into(), binary: false },
-        ..Entry::default()
+        ..RegistryEntry::default()
     }
 }
 
 impl Stage {
-    pub fn of(entries: Vec<Entry>) -> Self {
+    pub fn of(entries: Vec<RegistryEntry>) -> Self {
         let mut texts = Vec::new();
         let mut keep = |text: String| {
             let text = Text::new(text);
@@ -111,7 +111,7 @@ impl Stage {
             let itself = entry.judges().then(|| entry.agent.clone());
             let critics = entry.critic.clone().or(itself).into_iter();
             let critics = critics.map(|agent| Seat { agent, fallback: None, lens: None }).collect();
-            let pair = Pair {
+            let pair = PairSettings {
                 worker: entry.agent.clone(),
                 identity: keep(format!("You are {}.", entry.agent)),
                 task: keep(format!("Do what {} does.", entry.agent)),
@@ -122,13 +122,13 @@ impl Stage {
                 invariants: None,
                 critics,
                 threshold: 80,
-                output: Output::Files,
+                output: WorkerOutput::Files,
                 verify: Vec::new(),
                 loaded: Vec::new(),
             };
             pairs.insert(entry.agent.clone(), pair);
         }
-        let settings = Settings {
+        let settings = PipelineSettings {
             state_files: None,
             project: "x".into(),
             request,
@@ -136,7 +136,7 @@ impl Stage {
             enabled: BTreeSet::new(),
             pairs,
             gate: Gate::commit(),
-            mode: Mode::Pipeline,
+            mode: PipelineMode::Pipeline,
             jobs: 4,
             rounds: 3,
             overall: 5,
@@ -181,7 +181,7 @@ impl Stage {
         self
     }
 
-    pub fn pair(&mut self, agent: &str) -> &mut Pair {
+    pub fn pair(&mut self, agent: &str) -> &mut PairSettings {
         self.settings.pairs.get_mut(agent).unwrap()
     }
 
@@ -355,8 +355,10 @@ impl Stage {
                 let mut listing = Listing::default();
                 for (path, body) in &self.checkout {
                     if survey.patterns.iter().any(|p| p.matches(path)) {
-                        listing
-                            .insert(path.clone(), Found { digest: Digest::of(body.as_bytes()), mode: 0o644 });
+                        listing.insert(
+                            path.clone(),
+                            ListedFile { digest: Digest::of(body.as_bytes()), mode: 0o644 },
+                        );
                     }
                 }
                 let mut texts = vec![Text::new(listing.text())];
@@ -376,7 +378,7 @@ impl Stage {
                 let state = folder.states.get(&verify.tree).cloned().unwrap_or_default();
                 let code = (self.commands)(&verify.command, &state);
                 let output = Text::new(format!("{} ended", verify.command));
-                let run = OneRun { end: RunEnd::Code(code), output: output.digest(), took_ms: 1 };
+                let run = CommandRun { end: RunEnd::Code(code), output: output.digest(), took_ms: 1 };
                 (
                     Reply::Verified(Verified { runs: vec![run], changed: Vec::new(), evidence: Vec::new() }),
                     vec![output],
@@ -548,6 +550,6 @@ pub fn gives(score: u32) -> String {
     format!(r#"{{"deductions": [{deductions}], "score": {score}, "notes": []}}"#)
 }
 
-pub fn command(line: &str) -> Command {
-    Command { line: line.into(), timeout_ms: 1000 }
+pub fn command(line: &str) -> ProjectCommand {
+    ProjectCommand { line: line.into(), timeout_ms: 1000 }
 }

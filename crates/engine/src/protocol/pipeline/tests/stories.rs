@@ -4,9 +4,9 @@ use super::stage::{Asked, Stage, atom, command, diligent, entry, gives, path, sc
 use crate::judging::Seat;
 use crate::pipeline::gate::GateCommand;
 use crate::pipeline::registry::{Check, Need, Product, Weight};
-use crate::pipeline::{Entry, Gate, Pattern};
+use crate::pipeline::{Gate, Pattern, RegistryEntry};
 use crate::protocol::pipeline::settings::{Commit, Planning};
-use crate::protocol::score::files::Output;
+use crate::protocol::score::files::WorkerOutput;
 use crate::question::About;
 use crate::turn::Role;
 
@@ -15,7 +15,7 @@ fn needs(all: Vec<Need>) -> Need {
 }
 
 /// strategist → coder → writer, each needing the critic of the one before.
-fn three() -> Vec<Entry> {
+fn three() -> Vec<RegistryEntry> {
     vec![
         entry("strategist", needs(vec![]), 40),
         entry("coder", needs(vec![path("out/strategist.md"), scored("strategist-critic")]), 30),
@@ -407,7 +407,7 @@ fn what_needs_no_verdict_is_complete_or_not() {
     (editor.critic, editor.weight) = (None, Weight::None);
     let mut stage = Stage::of(vec![editor, entry("coder", needs(vec![path("out/editor.md")]), 10)]);
     let pair = stage.pair("editor");
-    (pair.output, pair.rubric) = (Output::Reply, None);
+    (pair.output, pair.rubric) = (WorkerOutput::Reply, None);
     let stage = stage.with_agents(|asked: Asked<'_>| {
         if asked.agent == "editor" { "# Decision\nMinor.\n".into() } else { diligent(asked) }
     });

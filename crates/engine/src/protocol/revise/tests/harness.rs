@@ -4,12 +4,12 @@ use crate::budget::Limits;
 use crate::plan::{NodePlan, Target};
 use crate::protocol::harness;
 pub use crate::protocol::harness::{Plays, SEED, TASK, card};
-use crate::protocol::revise::Settings;
+use crate::protocol::revise::ReviseSettings;
 use crate::text::Text;
 
-pub type Table = harness::Table<Settings>;
+pub type Table = harness::Table<ReviseSettings>;
 
-impl Plays for Settings {
+impl Plays for ReviseSettings {
     fn root(&self) -> NodePlan {
         self.node_plan(Limits::default()).unwrap()
     }
@@ -17,7 +17,7 @@ impl Plays for Settings {
 
 impl Table {
     pub fn new() -> Self {
-        Self::seated(Settings {
+        Self::seated(ReviseSettings {
             task: Text::new(TASK).digest(),
             phase: "paper".into(),
             rubric: vec!["Every number has a unit.".into()],

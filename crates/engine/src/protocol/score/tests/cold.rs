@@ -147,7 +147,7 @@ fn a_low_number_with_nothing_to_mend_is_asked_about() {
 fn long_draft(
     window: u64,
     lines: usize,
-) -> crate::protocol::harness::Table<crate::protocol::score::settings::Settings> {
+) -> crate::protocol::harness::Table<crate::protocol::score::settings::ScoreSettings> {
     let mut t = table();
     let card = t.agents.get_mut("cato").unwrap();
     (card.window, card.max_output_tokens) = (Some(window), 100);
@@ -157,7 +157,7 @@ fn long_draft(
 }
 
 fn answer_all(
-    t: &mut crate::protocol::harness::Table<crate::protocol::score::settings::Settings>,
+    t: &mut crate::protocol::harness::Table<crate::protocol::score::settings::ScoreSettings>,
     reply: &str,
 ) -> usize {
     let open = t.engine.open_effects().count();

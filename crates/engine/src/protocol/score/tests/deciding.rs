@@ -7,11 +7,11 @@ use crate::effect::EffectKind;
 use crate::effect::FailureKind;
 use crate::outcome::Outcome;
 use crate::protocol::harness::Table;
-use crate::protocol::score::settings::{EscalateTo, Settings};
+use crate::protocol::score::settings::{EscalateTo, ScoreSettings};
 use crate::turn::{Permission, Role};
 
 /// Three rounds that do not reach the line.
-fn exhausted(to: EscalateTo) -> Table<Settings> {
+fn exhausted(to: EscalateTo) -> Table<ScoreSettings> {
     let mut t = table().with(|s| s.escalate_to = to).start();
     t.says("draft one").says(&gaps(5, "no source for the distance"));
     t.says("draft two").says(&gaps(4, "no source for the distance"));

@@ -97,7 +97,7 @@ fn without_a_table_the_stated_number_counts_and_says_so() {
 fn severities_cost_what_is_configured() {
     let mut gravities = deductions();
     for gravity in Gravity::ALL {
-        let row = crate::deduction::Row {
+        let row = crate::deduction::DeductionRow {
             id: gravity.name().into(),
             category: None,
             text: gravity.name().into(),
@@ -195,7 +195,7 @@ fn rounds_raised_on_resume_count() {
 
 #[test]
 fn settings_by_which_no_loop_can_be_run_are_refused() {
-    type Change = fn(&mut crate::protocol::score::settings::Settings);
+    type Change = fn(&mut crate::protocol::score::settings::ScoreSettings);
     let cases: [(&str, Change); 9] = [
         ("`rounds` is 0", |s| s.rounds = 0),
         ("`threshold` is 101", |s| s.threshold = 101),

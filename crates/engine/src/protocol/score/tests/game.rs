@@ -4,27 +4,27 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use crate::budget::Limits;
-use crate::deduction::{Amount, Level, Points, Row, Table as Deductions};
+use crate::deduction::{Amount, DeductionRow, DeductionTable as Deductions, Level, Points};
 use crate::digest::Digest;
 use crate::event::EventKind;
 use crate::judging::{PARTS, Seat};
 use crate::plan::NodePlan;
 use crate::protocol::harness::{Plays, TASK, Table};
-use crate::protocol::score::settings::{EscalateTo, ROUNDS, Settings, THRESHOLD};
+use crate::protocol::score::settings::{EscalateTo, ROUNDS, ScoreSettings, THRESHOLD};
 use crate::review::Review;
 use crate::work::Work;
 
 pub const RUBRIC: &str = "Be right and be brief.";
 pub const DRAFT: &str = "The moon is made of rock.\nIt has no air.\nIts light is borrowed.\n";
 
-impl Plays for Settings {
+impl Plays for ScoreSettings {
     fn root(&self) -> NodePlan {
         self.node_plan(Limits::default()).unwrap()
     }
 }
 
 pub fn deductions() -> Deductions {
-    let row = |id: &str, points| Row {
+    let row = |id: &str, points| DeductionRow {
         id: id.into(),
         category: None,
         text: format!("A {id}"),
@@ -48,8 +48,8 @@ pub fn seat(agent: &str, lens: Option<&str>) -> Seat {
     Seat { agent: agent.into(), fallback: None, lens: lens.map(str::to_owned) }
 }
 
-pub fn table() -> Table<Settings> {
-    let settings = Settings {
+pub fn table() -> Table<ScoreSettings> {
+    let settings = ScoreSettings {
         task: Digest::of(TASK.as_bytes()),
         rubric: Digest::of(RUBRIC.as_bytes()),
         table: Some(deductions()),
@@ -75,12 +75,12 @@ pub fn table() -> Table<Settings> {
 }
 
 /// Cato looks at facts, Dora at style.
-pub fn two_critics() -> Table<Settings> {
+pub fn two_critics() -> Table<ScoreSettings> {
     table().with(|s| s.critics = vec![seat("cato", Some("facts")), seat("dora", Some("style"))])
 }
 
 /// Critics only, with a draft the user brought.
-pub fn review_of(draft: &str) -> Table<Settings> {
+pub fn review_of(draft: &str) -> Table<ScoreSettings> {
     let mut table = table();
     let draft = table.bring(draft);
     table.with(|s| {
@@ -100,7 +100,7 @@ pub fn gaps(times: u32, what: &str) -> String {
     report(&[("gap", times, what)])
 }
 
-pub fn reviews(table: &Table<Settings>) -> Vec<Review> {
+pub fn reviews(table: &Table<ScoreSettings>) -> Vec<Review> {
     let events = table.records.iter().flat_map(|(_, step)| &step.events);
     let reviews = events.filter_map(|e| match &e.what {
         EventKind::Reviewed { review, .. } => Some(review.clone()),
@@ -110,7 +110,7 @@ pub fn reviews(table: &Table<Settings>) -> Vec<Review> {
 }
 
 /// `62`, `70 90`: the scores in the order of the reviews.
-pub fn scores(table: &Table<Settings>) -> String {
+pub fn scores(table: &Table<ScoreSettings>) -> String {
     let mut out = String::new();
     for review in reviews(table) {
         let _ = write!(out, "{} ", review.score.map_or(0, |s| s.value));

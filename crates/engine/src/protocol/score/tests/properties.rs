@@ -10,13 +10,13 @@ use crate::machine::Engine;
 use crate::outcome::Outcome;
 use crate::protocol::Protocols;
 use crate::protocol::harness::Table;
-use crate::protocol::score::settings::{EscalateTo, Settings};
+use crate::protocol::score::settings::{EscalateTo, ScoreSettings};
 use crate::replay::replay;
 use crate::review::Verdict;
 use crate::turn::Role;
 
 /// One game by a list of dice: every open effect is answered by the next one.
-fn play(dice: &[u8], mut t: Table<Settings>) -> Table<Settings> {
+fn play(dice: &[u8], mut t: Table<ScoreSettings>) -> Table<ScoreSettings> {
     for (n, die) in dice.iter().enumerate() {
         if t.engine.outcome().is_some_and(Outcome::is_ended) {
             break;
@@ -58,7 +58,7 @@ fn play(dice: &[u8], mut t: Table<Settings>) -> Table<Settings> {
     t
 }
 
-fn check(t: &Table<Settings>) {
+fn check(t: &Table<ScoreSettings>) {
     let events: Vec<&EventKind> = t.records.iter().flat_map(|(_, s)| &s.events).map(|e| &e.what).collect();
     let started = events.iter().filter(|e| matches!(e, EventKind::RoundStarted { .. })).count();
     assert!(started <= 2 * t.settings.rounds as usize, "both attempts together are bounded");
@@ -77,7 +77,7 @@ fn check(t: &Table<Settings>) {
     replay(Protocols::shipped(), records).unwrap();
 }
 
-fn settings(critics: usize, target: u8, rounds: u32) -> Table<Settings> {
+fn settings(critics: usize, target: u8, rounds: u32) -> Table<ScoreSettings> {
     let base = if critics == 2 { two_critics() } else { table() };
     let target = match target % 3 {
         0 => EscalateTo::User,

@@ -2,14 +2,14 @@
 
 use std::collections::VecDeque;
 
-pub struct Kept<T> {
+pub struct FirstAndLast<T> {
     half: usize,
     first: Vec<T>,
     last: VecDeque<T>,
     omitted: usize,
 }
 
-impl<T> Kept<T> {
+impl<T> FirstAndLast<T> {
     pub const fn new(half: usize) -> Self {
         Self { half, first: Vec::new(), last: VecDeque::new(), omitted: 0 }
     }

@@ -3,7 +3,7 @@
 
 use std::fmt::Write as _;
 
-use super::kept::Kept;
+use super::kept::FirstAndLast;
 use super::{Drawn, is_call, took};
 use crate::output::safe;
 use crate::telemetry::conventions as names;
@@ -28,7 +28,7 @@ const VERDICTS: u8 = 1;
 const REQUESTS: u8 = 2;
 const OUTCOME: u8 = 3;
 
-struct Message {
+struct SequenceMessage {
     /// The record it came with, and its place among what came with it.
     at: (u32, u8),
     line: String,
@@ -37,7 +37,7 @@ struct Message {
 pub fn source(drawn: &Drawn) -> String {
     let spans: Vec<&Span> = drawn.spans.iter().chain(&drawn.under_way).collect();
     let agents = agents(&spans);
-    let mut messages: Vec<Message> = Vec::new();
+    let mut messages: Vec<SequenceMessage> = Vec::new();
     for span in drawn.spans.iter() {
         told(span, &agents, true, &mut messages);
     }
@@ -57,7 +57,7 @@ pub fn source(drawn: &Drawn) -> String {
             let _ = writeln!(out, "    participant {who} as {label}");
         }
     }
-    let mut kept = Kept::new(HALF);
+    let mut kept = FirstAndLast::new(HALF);
     kept.extend(messages);
     for message in kept.first() {
         let _ = writeln!(out, "    {}", message.line);
@@ -85,19 +85,19 @@ fn agents<'s>(spans: &[&'s Span]) -> Vec<(&'s str, &'s str)> {
     agents
 }
 
-fn told(span: &Span, agents: &[(&str, &str)], is_over: bool, out: &mut Vec<Message>) {
+fn told(span: &Span, agents: &[(&str, &str)], is_over: bool, out: &mut Vec<SequenceMessage>) {
     let began = (span.seqs.begin, REQUESTS);
     // What was lost or stopped at once has no record of its own for its end.
     let ended = if span.seqs.end > span.seqs.begin { (span.seqs.end, REPLIES) } else { began };
     let note = |text: &str| format!("Note over {GADFLY}: {}", word(text));
-    let mut say = |at, line| out.push(Message { at, line });
+    let mut say = |at, line| out.push(SequenceMessage { at, line });
     let said = |name| span.attributes.said(name).unwrap_or_default();
     let back = |who: &str, what: &str| {
         let arrow = if span.failed.is_some() { "--x" } else { "-->>" };
         format!("{who}{arrow}{GADFLY}: {}", word(&safe::line(what, LONGEST_WORDS)))
     };
     if span.operation == names::INVOKE_WORKFLOW {
-        if span.attributes.get(names::RESUMED) == Some(&crate::telemetry::span::Value::Flag(true)) {
+        if span.attributes.get(names::RESUMED) == Some(&crate::telemetry::span::AttributeValue::Flag(true)) {
             say((span.seqs.begin, REPLIES), note("resumed"));
         }
         let outcome = said(names::OUTCOME);

@@ -10,7 +10,7 @@ use super::{Drawn, is_call, took};
 use crate::output::safe;
 use crate::output::table::{cost, counted, moment};
 use crate::telemetry::conventions as names;
-use crate::telemetry::span::{Moment, Span, Value};
+use crate::telemetry::span::{AttributeValue, Moment, Span};
 
 const LONGEST: usize = 60;
 const LONGEST_REASON: usize = 200;
@@ -100,7 +100,7 @@ fn ended(span: &Span) -> String {
     let is_judged = span.moments.iter().any(|one| one.name == names::EVALUATION_RESULT);
     match span.attributes.get(names::FINISH_REASONS) {
         _ if is_judged || span.failed.is_some() => result(span),
-        Some(Value::Texts(reasons)) => reasons.join(", "),
+        Some(AttributeValue::Texts(reasons)) => reasons.join(", "),
         _ => "done".to_owned(),
     }
 }

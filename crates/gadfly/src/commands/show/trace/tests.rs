@@ -1,6 +1,6 @@
 //! What hostile names and texts become in a diagram and in a table.
 
-use super::kept::Kept;
+use super::kept::FirstAndLast;
 use super::sequence::{self, word};
 use super::tables::{self, cell};
 use super::{Drawn, HALF};
@@ -62,7 +62,7 @@ fn in_a_table_nothing_is_markdown() {
 #[test]
 fn a_run_of_any_length_and_with_any_number_of_agents_is_drawn_within_bounds() {
     let run = "0123456789".parse().unwrap();
-    let mut spans = Kept::new(HALF);
+    let mut spans = FirstAndLast::new(HALF);
     for n in 0..20_000_u32 {
         let (agent, id) = (format!("agent-{}", n % 500), SpanId::of(&run, "effect", &n.to_string()));
         let mut span = Span::new(&run, id, names::INVOKE_AGENT, Some(&agent));
@@ -83,7 +83,7 @@ fn a_run_of_any_length_and_with_any_number_of_agents_is_drawn_within_bounds() {
 #[test]
 fn what_was_lost_or_stopped_at_once_was_asked_for_first() {
     let run = "0123456789".parse().unwrap();
-    let mut spans = Kept::new(HALF);
+    let mut spans = FirstAndLast::new(HALF);
     for (n, end) in [(3, 5), (5, 5), (5, 5)] {
         let mut span = Span::new(&run, SpanId::of(&run, "effect", "x"), names::EXECUTE_TOOL, None);
         span.attributes.text(names::TOOL, "t");

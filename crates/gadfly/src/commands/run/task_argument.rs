@@ -3,18 +3,18 @@
 
 use std::path::{Path, PathBuf};
 
-use gadfly_project::config::keys::Section;
+use gadfly_project::config::keys::ConfigSection;
 use gadfly_project::{Problem, neuroflow, nubos, suggest};
 use gadfly_runtime::prepare::Described;
 
 use super::read_stdin;
-use crate::cli::Run;
+use crate::cli::RunArgs;
 use crate::context::Context;
 use crate::exit::Code;
 use crate::output::{error, print, problems, safe};
 
 #[derive(Default)]
-pub struct Asked {
+pub struct TaskArgument {
     pub loop_name: Option<String>,
     pub task: Option<String>,
     pub task_file: Option<PathBuf>,
@@ -22,14 +22,16 @@ pub struct Asked {
 }
 
 /// Finds out, and tells the person what was found where.
-pub fn asked(args: &Run, context: &Context) -> Result<Asked, Code> {
+pub fn asked(args: &RunArgs, context: &Context) -> Result<TaskArgument, Code> {
     no_modules(args, context)?;
     let mut asked = named(args, context)?;
     if asked.described.is_none()
-        && let Some(phase) =
-            args.options.word(Section::Loop, "phase").filter(|p| neuroflow::is_phase(&context.root.dir, p))
+        && let Some(phase) = args
+            .options
+            .word(ConfigSection::Loop, "phase")
+            .filter(|p| neuroflow::is_phase(&context.root.dir, p))
         && asked.loop_name.is_none()
-        && args.options.word(Section::Loop, "protocol").is_none_or(|p| p == "revise")
+        && args.options.word(ConfigSection::Loop, "protocol").is_none_or(|p| p == "revise")
     {
         asked.described = Some(of_phase(phase, context)?);
     }
@@ -46,13 +48,16 @@ pub fn is_known(name: &str, context: &Context) -> bool {
         || neuroflow::is_phase(&context.root.dir, name)
 }
 
-fn named(args: &Run, context: &Context) -> Result<Asked, Code> {
+fn named(args: &RunArgs, context: &Context) -> Result<TaskArgument, Code> {
     let root = &context.root.dir;
     if let Some(plan) = &args.task_plan {
-        return Ok(Asked { described: Some(of_task(args, context, plan, true)?), ..Asked::default() });
+        return Ok(TaskArgument {
+            described: Some(of_task(args, context, plan, true)?),
+            ..TaskArgument::default()
+        });
     }
-    let mut asked = Asked { task: args.task_text.clone(), ..Asked::default() };
-    let task_file = args.options.word(Section::Loop, "task_file");
+    let mut asked = TaskArgument { task: args.task_text.clone(), ..TaskArgument::default() };
+    let task_file = args.options.word(ConfigSection::Loop, "task_file");
     match task_file {
         Some("-") => asked.task = Some(read_stdin("the task")?),
         other => asked.task_file = other.map(PathBuf::from),
@@ -63,17 +68,20 @@ fn named(args: &Run, context: &Context) -> Result<Asked, Code> {
         if task_file.is_some() {
             return Err(error::usage(&format!("loop `{name}` has its own task: leave --task-file out")));
         }
-        return Ok(Asked { loop_name: Some(name.clone()), ..asked });
+        return Ok(TaskArgument { loop_name: Some(name.clone()), ..asked });
     }
     if nubos::is_task_id(name) {
-        return Ok(Asked { described: Some(of_task(args, context, Path::new(name), false)?), ..asked });
+        return Ok(TaskArgument {
+            described: Some(of_task(args, context, Path::new(name), false)?),
+            ..asked
+        });
     }
     if neuroflow::is_phase(root, name) {
         if !about {
             let why = format!("what is phase `{name}` to draft? Say it: gadfly run {name} --task \"…\"");
             return Err(error::usage(&why));
         }
-        return Ok(Asked { described: Some(of_phase(name, context)?), ..asked });
+        return Ok(TaskArgument { described: Some(of_phase(name, context)?), ..asked });
     }
     meant_as_name(name, context)?;
     if about {
@@ -85,7 +93,7 @@ fn named(args: &Run, context: &Context) -> Result<Asked, Code> {
         return Err(error::usage(&why));
     }
     let task = if name == "-" { read_stdin("the task")? } else { name.clone() };
-    Ok(Asked { task: Some(task), ..asked })
+    Ok(TaskArgument { task: Some(task), ..asked })
 }
 
 fn of_phase(name: &str, context: &Context) -> Result<Described, Code> {
@@ -94,10 +102,10 @@ fn of_phase(name: &str, context: &Context) -> Result<Described, Code> {
     read(phase, &found, context).map(|phase| Described::Phase(Box::new(phase)))
 }
 
-fn of_task(args: &Run, context: &Context, which: &Path, is_plan: bool) -> Result<Described, Code> {
+fn of_task(args: &RunArgs, context: &Context, which: &Path, is_plan: bool) -> Result<Described, Code> {
     let mut found = Vec::new();
-    let verified = args.options.word(Section::Loop, "verify").is_some();
-    let asked = nubos::Asked { root: &context.root.dir, redo: args.allow_redo, verified };
+    let verified = args.options.word(ConfigSection::Loop, "verify").is_some();
+    let asked = nubos::TaskQuery { root: &context.root.dir, redo: args.allow_redo, verified };
     let task = if is_plan {
         nubos::task_at(asked, which, &mut found)
     } else {
@@ -114,13 +122,13 @@ fn read<T>(what: Option<T>, found: &[Problem], context: &Context) -> Result<T, C
 }
 
 /// Modules of nubos-pilot's critic are files to be read, not agents.
-fn no_modules(args: &Run, context: &Context) -> Result<(), Code> {
+fn no_modules(args: &RunArgs, context: &Context) -> Result<(), Code> {
     let root = &context.root.dir;
     if !nubos::is_here(root) {
         return Ok(());
     }
     let roles = ["worker", "critic", "fallback_critic"];
-    let names = roles.iter().flat_map(|role| args.options.words(Section::Loop, role));
+    let names = roles.iter().flat_map(|role| args.options.words(ConfigSection::Loop, role));
     let modules: Vec<Problem> =
         names.filter(|name| nubos::is_module(root, name)).map(|name| nubos::not_spawnable(name)).collect();
     if modules.is_empty() { Ok(()) } else { Err(problems::refuse(&modules, root)) }
