@@ -174,6 +174,108 @@ fn no_file_leaves_markers_or_vague_names() {
     }
 }
 
+/// Type names that stand in more than one crate, each with its reason.
+const IN_TWO_CRATES: &[(&str, &str)] = &[];
+
+/// Public type names that stand for two things in one crate, each with its reason.
+const TWICE_IN_A_CRATE: &[(&str, &str, &str)] = &[(
+    "engine",
+    "Verdict",
+    "`pass::Verdict` is a critic's on one criterion, `review::Verdict` the one on the work",
+)];
+
+/// The types that a text defines, by name, and whether each is public. An associated type is none: it is indented.
+fn types(text: &str) -> Vec<(&str, bool)> {
+    let mut found = Vec::new();
+    for line in text.lines() {
+        let associated = line.starts_with(' ') && line.trim_start().starts_with("type ");
+        let mut words = line.trim_start().split(' ').peekable();
+        let is_public = words.peek() == Some(&"pub");
+        if words.peek().is_some_and(|word| word.starts_with("pub")) {
+            words.next();
+            // `pub(in crate::config)` is two words.
+            words.next_if(|word| word.ends_with(')'));
+        }
+        if associated || !matches!(words.next(), Some("struct" | "enum" | "trait" | "type" | "union")) {
+            continue;
+        }
+        let name = words.next().unwrap_or_default();
+        let name = name.split(|c: char| !c.is_alphanumeric() && c != '_').next().unwrap_or_default();
+        if name.starts_with(char::is_uppercase) {
+            found.push((name, is_public));
+        }
+    }
+    found
+}
+
+/// By name: the files it is defined in, with their crate, and how many of these definitions are public.
+fn definitions<'a>(
+    files: &'a [(&'a str, String, String)],
+) -> BTreeMap<&'a str, Vec<(&'a str, &'a str, bool)>> {
+    let mut defined: BTreeMap<&str, Vec<_>> = BTreeMap::new();
+    for (krate, file, text) in files {
+        for (name, is_public) in types(text) {
+            defined.entry(name).or_default().push((*krate, file.as_str(), is_public));
+        }
+    }
+    defined
+}
+
+fn shipped_files() -> Vec<(&'static str, String, String)> {
+    CRATES.iter().flat_map(|k| sources(k).into_iter().map(|p| (*k, shown(&p), shipped(&p)))).collect()
+}
+
+#[test]
+fn a_type_name_stands_in_one_crate() {
+    let files = shipped_files();
+    let defined = definitions(&files);
+    let mut broken = Vec::new();
+    for (name, places) in &defined {
+        let listed = IN_TWO_CRATES.iter().any(|(listed, _)| listed == name);
+        let is_shared = places.iter().any(|(krate, ..)| *krate != places[0].0);
+        if is_shared && !listed {
+            let files: Vec<&str> = places.iter().map(|(_, file, _)| *file).collect();
+            broken.push(format!("`{name}`: {}", files.join(", ")));
+        }
+        assert!(is_shared || !listed, "`{name}` stands in one crate: take it off the list");
+    }
+    assert!(broken.is_empty(), "name each for what it is:\n{}", broken.join("\n"));
+}
+
+#[test]
+fn a_public_type_name_stands_for_one_thing_in_its_crate() {
+    let files = shipped_files();
+    let defined = definitions(&files);
+    let mut broken = Vec::new();
+    for (name, places) in &defined {
+        for krate in CRATES {
+            let here: Vec<_> = places.iter().filter(|(k, ..)| *k == krate).collect();
+            let is_double = here.iter().filter(|(.., is_public)| *is_public).count() > 1;
+            let listed = TWICE_IN_A_CRATE.iter().any(|(k, listed, _)| *k == krate && listed == name);
+            if is_double && !listed {
+                let files: Vec<&str> = here.iter().map(|(_, file, _)| *file).collect();
+                broken.push(format!("`{name}`: {}", files.join(", ")));
+            }
+            assert!(is_double || !listed, "`{name}` stands for one thing in {krate}: take it off the list");
+        }
+    }
+    assert!(broken.is_empty(), "name each for what it is:\n{}", broken.join("\n"));
+}
+
+#[test]
+fn a_type_is_found_however_it_is_written() {
+    let text = "pub struct One<'a> {\nstruct Two(u8);\npub(crate) enum Three {\npub(in crate::config) trait Four: Sized {\n\
+                type Five = u8;\n    type Associated = u8;\n    pub struct Six {\nlet Seven = 7;\n// struct Eight\n";
+    let names: Vec<&str> = types(text).into_iter().map(|(name, _)| name).collect();
+    assert_eq!(names, ["One", "Two", "Three", "Four", "Five", "Six"]);
+    assert_eq!(types("pub struct One;\npub(crate) struct Two;"), [("One", true), ("Two", false)]);
+    let files = [
+        ("a", "a.rs".to_owned(), "struct Both;".to_owned()),
+        ("b", "b.rs".to_owned(), "enum Both {".to_owned()),
+    ];
+    assert_eq!(definitions(&files)["Both"], [("a", "a.rs", false), ("b", "b.rs", false)]);
+}
+
 #[test]
 fn every_protocol_agent_kind_and_command_has_its_page() {
     let docs = root().join("docs");

@@ -10,7 +10,7 @@ use std::fmt::Write as _;
 
 use crate::digest::Digest;
 use crate::reading::shown::neutralise;
-use crate::review::Item;
+use crate::review::ReviewItem;
 use crate::text::Texts;
 use crate::turn::{Message, Part, Role, Speaker};
 
@@ -30,7 +30,7 @@ pub struct Reference {
 #[derive(Clone, Copy, Debug)]
 pub struct Previous<'a> {
     pub draft: Digest,
-    pub open: &'a [Item],
+    pub open: &'a [ReviewItem],
 }
 
 /// All that a cold critic may see.

@@ -7,7 +7,7 @@ use crate::conflict::Conflicts;
 use crate::digest::Digest;
 use crate::effect::{CallFailure, Committed, EffectId, NodePath};
 use crate::finding::Finding;
-use crate::goal::{Claimant, CriterionTrial, GoalStep, Nudge, WatchVerdict, WholeChangeReview};
+use crate::goal::{Claimant, CriterionTrial, GoalStep, Nudge, ProgressVerdict, WholeChangeReview};
 use crate::pipeline::event::PipelineEvent;
 use crate::plan::AgentCard;
 use crate::question::About;
@@ -209,7 +209,7 @@ pub enum EventKind {
     /// The critic looked at steps `from` to `to`.
     Watched {
         critic: String,
-        verdict: WatchVerdict,
+        verdict: ProgressVerdict,
         reason: String,
         from: u32,
         to: u32,

@@ -21,7 +21,7 @@ use crate::finding::{ENGINE, Finding, Location};
 pub mod folded;
 pub mod outline;
 
-use folded::{Folded, folded};
+use folded::{FoldedText, folded};
 use outline::Outline;
 
 /// No file system takes a longer path.
@@ -85,7 +85,7 @@ struct Spot {
 
 struct Checker<'a> {
     corpus: &'a Corpus,
-    folded: BTreeMap<&'a str, Folded>,
+    folded: BTreeMap<&'a str, FoldedText>,
     outlines: BTreeMap<&'a str, Outline>,
     /// Quotes looked for in the whole artifact, in vain or not.
     known: HashMap<String, Option<Spot>>,
@@ -180,7 +180,7 @@ impl<'a> Checker<'a> {
         if place.path.len() > LONGEST_PATH {
             return Err("the path it names is too long to exist".into());
         }
-        let lines = self.folded(&place.path).map(Folded::lines);
+        let lines = self.folded(&place.path).map(FoldedText::lines);
         if lines.is_none_or(|lines| !place.line.is_some_and(|line| (1..=lines).contains(&line))) {
             (place.line, place.end) = (None, None);
         }
@@ -213,7 +213,7 @@ impl<'a> Checker<'a> {
             (Some(CorpusEntry::Opaque), None) => return Ok(()),
             (Some(CorpusEntry::Text(_)), _) => {}
         }
-        let lines = self.folded(&path).map_or(0, Folded::lines);
+        let lines = self.folded(&path).map_or(0, FoldedText::lines);
         match place.line {
             Some(0) => return Err(format!("{path} has no line 0: lines count from 1")),
             Some(line) if line > lines => {
@@ -267,10 +267,10 @@ impl<'a> Checker<'a> {
         }
     }
 
-    fn folded(&mut self, path: &str) -> Option<&Folded> {
+    fn folded(&mut self, path: &str) -> Option<&FoldedText> {
         let known = self.corpus.resolve(path)?;
         let text = self.corpus.text(known)?;
-        Some(self.folded.entry(known).or_insert_with(|| Folded::of(text)))
+        Some(self.folded.entry(known).or_insert_with(|| FoldedText::of(text)))
     }
 }
 
@@ -292,7 +292,7 @@ fn spellings(quote: &str) -> Vec<String> {
 }
 
 /// The line on which the first piece of an abridged quote stands, if all its pieces follow in order.
-fn find_pieces(text: &Folded, quote: &str) -> Option<u32> {
+fn find_pieces(text: &FoldedText, quote: &str) -> Option<u32> {
     if !quote.contains("...") {
         return None;
     }

@@ -76,7 +76,7 @@ impl fmt::Display for GoalStep {
 /// What the watching critic says of the last steps.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum WatchVerdict {
+pub enum ProgressVerdict {
     Progressing,
     Stuck,
     Achieved,
@@ -85,7 +85,7 @@ pub enum WatchVerdict {
     Error,
 }
 
-impl WatchVerdict {
+impl ProgressVerdict {
     pub const fn name(self) -> &'static str {
         match self {
             Self::Progressing => "progressing",

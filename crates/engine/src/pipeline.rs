@@ -17,5 +17,5 @@ pub use event::PipelineEvent;
 pub use facts::ProjectFacts;
 pub use gate::{Gate, GateReport};
 pub use listing::{Listing, Pattern};
-pub use registry::{Atom, Check, Need, Product, Registry, RegistryEntry, Weight};
+pub use registry::{Atom, Check, Need, PairWeight, Product, Registry, RegistryEntry};
 pub use verdict::PairVerdict;

@@ -54,7 +54,7 @@ pub struct Unseen {
 
 /// A point the worker has to address, numbered for the whole loop.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
-pub struct Item {
+pub struct ReviewItem {
     pub number: u32,
     pub text: String,
     /// The round that first raised it.
@@ -66,7 +66,7 @@ pub struct Review {
     pub binding: Binding,
     pub verdict: Verdict,
     /// What the worker has to address next, if rejected.
-    pub open: Vec<Item>,
+    pub open: Vec<ReviewItem>,
     /// Numbers of earlier items the critic marked addressed.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub addressed: Vec<u32>,
@@ -104,8 +104,8 @@ pub struct Review {
 }
 
 /// Findings as the points a worker has to address.
-pub fn open_items(findings: &[Finding]) -> Vec<Item> {
-    let item = |f: &Finding| Item { number: f.number, text: f.line(), since: f.since };
+pub fn open_items(findings: &[Finding]) -> Vec<ReviewItem> {
+    let item = |f: &Finding| ReviewItem { number: f.number, text: f.line(), since: f.since };
     findings.iter().filter(|f| f.is_supported()).map(item).collect()
 }
 

@@ -4,10 +4,10 @@
 use std::collections::BTreeSet;
 
 use crate::reading::quote;
-use crate::review::Item;
+use crate::review::ReviewItem;
 
 /// Headings of the sections that differ and that no open item speaks of.
-pub fn changed_unasked(previous: &str, draft: &str, asked: &[Item]) -> Vec<String> {
+pub fn changed_unasked(previous: &str, draft: &str, asked: &[ReviewItem]) -> Vec<String> {
     let before = split(previous);
     let after = split(draft);
     if before.len().max(after.len()) < 2 {
@@ -57,7 +57,7 @@ fn split(draft: &str) -> Vec<(String, String)> {
 }
 
 /// Does any item speak of this section: by its heading, by a quote from it, or by a word that changed?
-fn is_asked_for(asked: &[Item], heading: &str, old: &str, new: &str) -> bool {
+fn is_asked_for(asked: &[ReviewItem], heading: &str, old: &str, new: &str) -> bool {
     let heading = heading.to_lowercase();
     let changed: BTreeSet<String> =
         significant(old).symmetric_difference(&significant(new)).cloned().collect();
@@ -77,8 +77,8 @@ fn significant(text: &str) -> BTreeSet<String> {
 mod tests {
     use super::*;
 
-    fn item(text: &str) -> Item {
-        Item { number: 1, text: text.into(), since: 1 }
+    fn item(text: &str) -> ReviewItem {
+        ReviewItem { number: 1, text: text.into(), since: 1 }
     }
 
     #[test]

@@ -27,12 +27,12 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
-pub use goal::{Goal, Reached};
+pub use goal::{GoalArgs, Reached};
 pub use integrations::{Hook, HookCommand, Mcp, StopHook};
 pub use pipeline::PipelineArgs;
 pub use project_status::{Adopt, GateArgs, LearnArgs, NextArgs, WhyArgs};
 pub use report::{ReportFormat, ReportTo};
-pub use resume::{AnswerArgs, Resume, Steer};
+pub use resume::{AnswerArgs, ResumeArgs, SteerArgs};
 pub use review::ReviewArgs;
 pub use run::{BatchArgs, RunArgs};
 pub use serve::Serve;
@@ -87,7 +87,7 @@ pub enum CliCommand {
     /// Have critics judge a file, a directory or a diff: findings and an exit code
     Review(Box<ReviewArgs>),
     /// Give a worker a goal: a critic watches its steps, and only a verified claim ends it
-    Goal(Box<Goal>),
+    Goal(Box<GoalArgs>),
     /// Run the project's agents in dependency order, each with its critic, up to a gate
     Pipeline(Box<PipelineArgs>),
     /// List what can run now, what is done and what is blocked
@@ -101,17 +101,17 @@ pub enum CliCommand {
     /// Review the lessons that runs suggest
     Learn(LearnArgs),
     /// List runs
-    Runs(Runs),
+    Runs(RunsArgs),
     /// Show one run
     Show(Show),
     /// Follow a run, wherever it is driven
     Follow(RunName),
     /// Resume parked or interrupted runs
-    Resume(Resume),
+    Resume(ResumeArgs),
     /// Answer the question a run asks
     Answer(AnswerArgs),
     /// Send a message to a goal's worker
-    Steer(Steer),
+    Steer(SteerArgs),
     /// Pause a run once its current calls finish
     Pause(RunName),
     /// Cancel a run for good
@@ -207,7 +207,7 @@ pub struct ConsentArgs {
 }
 
 #[derive(Args, Debug)]
-pub struct Runs {
+pub struct RunsArgs {
     #[command(subcommand)]
     pub command: Option<RunsCommand>,
     /// Only runs in this state, as `halted`, `waiting`, `interrupted`; may be repeated

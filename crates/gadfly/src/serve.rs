@@ -31,22 +31,28 @@ use crate::context::Context;
 pub use guard::Hosts;
 pub use listening::bind;
 pub use proof::PageProof;
-pub use token::{Token, TokenError};
+pub use token::{PageToken, TokenError};
 
 /// Everything a request is answered with.
 pub struct Dashboard {
     pub context: Context,
     pub background: Arc<Background>,
-    pub token: Token,
+    pub token: PageToken,
     proof: PageProof,
     pub hosts: Hosts,
-    live: live::Live,
+    live: live::LivePages,
 }
 
 impl Dashboard {
-    pub fn new(context: Context, gadfly: Gadfly, token: Token, proof: PageProof, hosts: Hosts) -> Arc<Self> {
+    pub fn new(
+        context: Context,
+        gadfly: Gadfly,
+        token: PageToken,
+        proof: PageProof,
+        hosts: Hosts,
+    ) -> Arc<Self> {
         let background = Background::new(gadfly);
-        let live = live::Live::new(Arc::clone(&background));
+        let live = live::LivePages::new(Arc::clone(&background));
         Arc::new(Self { context, background, token, proof, hosts, live })
     }
 

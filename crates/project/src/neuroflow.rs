@@ -80,7 +80,7 @@ pub struct PhaseSpec {
     pub worker: PhaseAgent,
     pub critic: PhaseAgent,
     /// For a worker that is not dedicated to the phase.
-    pub skill: Option<Skill>,
+    pub skill: Option<NeuroflowSkill>,
     pub context: Vec<SourcedText>,
     /// Where the approved draft goes: a file, or a folder.
     pub output: Option<PathBuf>,
@@ -107,7 +107,7 @@ pub struct PhaseAgent {
 }
 
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Skill {
+pub struct NeuroflowSkill {
     /// The phase it was written for: this one, or the closest that has a skill.
     pub phase: String,
     pub words: SourcedText,

@@ -16,7 +16,7 @@ use std::path::{Path, PathBuf};
 use gadfly_engine::digest::Digest;
 use gadfly_engine::masked::masked;
 
-use crate::config::{AgentConfig, Config, Key, LoopConfig, SandboxChoice, WorkspaceConfig};
+use crate::config::{AgentConfig, Config, KeySource, LoopConfig, SandboxChoice, WorkspaceConfig};
 use crate::file;
 use crate::fingerprint::fingerprint;
 use crate::landing;
@@ -308,7 +308,7 @@ fn reached(agent: &AgentConfig) -> impl Iterator<Item = TrustEntry> {
 
 fn key_command(agent: &AgentConfig) -> Option<TrustEntry> {
     let key = agent.key.as_ref().filter(|k| k.layer == ConfigLayer::Project)?;
-    let Key::Command(words) = &key.value else { return None };
+    let KeySource::Command(words) = &key.value else { return None };
     let words: Vec<&str> = words.iter().map(String::as_str).collect();
     let text = format!("run {} to get the key of agent `{}`", shown(&words), agent.name);
     let parts: Vec<&str> = std::iter::once("key").chain(words).collect();
@@ -326,8 +326,8 @@ fn key(agent: &AgentConfig) -> Option<TrustEntry> {
     ];
     let (_, place) = parts.into_iter().flatten().find(|(layer, _)| *layer == ConfigLayer::Project)?;
     let (from, source) = match &key.value {
-        Key::Env(name) => (format!("the key in {}", visible(name)), vec![name.as_str()]),
-        Key::Command(words) => {
+        KeySource::Env(name) => (format!("the key in {}", visible(name)), vec![name.as_str()]),
+        KeySource::Command(words) => {
             let words: Vec<&str> = words.iter().map(String::as_str).collect();
             (format!("the key that {} prints", shown(&words)), words)
         }

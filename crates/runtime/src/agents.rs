@@ -14,7 +14,7 @@ use gadfly_agents::{AgentServices, AgentSpec, Confinement, ProcessSpec, Secret, 
 use gadfly_engine::plan::NamedBy;
 use gadfly_engine::{AgentCard, Limits, Price};
 use gadfly_journal::Custody;
-use gadfly_project::config::{HOST, Key, SandboxChoice, keys};
+use gadfly_project::config::{HOST, KeySource, SandboxChoice, keys};
 use gadfly_project::place::ConfigLayer;
 use gadfly_project::{AgentConfig, AgentKind, Config, Problem};
 use tokio_util::sync::CancellationToken;
@@ -172,8 +172,8 @@ impl AgentResolver<'_> {
             model: agent.model.as_ref().map(|m| m.value.clone()),
             key,
             key_env: agent.key.as_ref().and_then(|k| match &k.value {
-                Key::Env(name) => Some(name.clone()),
-                Key::Command(_) => None,
+                KeySource::Env(name) => Some(name.clone()),
+                KeySource::Command(_) => None,
             }),
             send_key_to: agent.send_key_to.as_ref().map(|h| h.value.clone()),
             system: agent.system.as_ref().map(|s| s.value.text.clone()),
@@ -250,10 +250,10 @@ impl AgentResolver<'_> {
         (spec, needs)
     }
 
-    async fn key(&self, agent: &AgentConfig, key: &Key) -> Result<Secret, Problem> {
+    async fn key(&self, agent: &AgentConfig, key: &KeySource) -> Result<Secret, Problem> {
         let place = agent.key.as_ref().and_then(|k| k.place.as_ref());
         match key {
-            Key::Env(name) => match self.env.get(name).map(|v| v.trim()).filter(|v| !v.is_empty()) {
+            KeySource::Env(name) => match self.env.get(name).map(|v| v.trim()).filter(|v| !v.is_empty()) {
                 Some(value) => Ok(Secret::new(value)),
                 None => Err(Problem::error(format!(
                     "agent `{}` needs a key in the variable {name}, which is not set",
@@ -262,7 +262,7 @@ impl AgentResolver<'_> {
                 .help(format!("export {name}=… in the shell you start gadfly from"))
                 .at(place)),
             },
-            Key::Command(words) => self.key_from_command(agent, words).await.map_err(|p| p.at(place)),
+            KeySource::Command(words) => self.key_from_command(agent, words).await.map_err(|p| p.at(place)),
         }
     }
 

@@ -15,7 +15,7 @@ use gadfly_engine::{Digest, Text};
 use crate::folder::{Folder, FolderError, Inside, listed};
 use crate::os::remove_tree;
 use crate::sandbox::Mounts;
-use watched::Watched;
+use watched::SiteSnapshot;
 
 mod report;
 pub mod settings;
@@ -54,7 +54,7 @@ enum SiteState {
     /// Held so that nobody else works there meanwhile.
     Folder(#[allow(dead_code)] Inside),
     Reader {
-        before: Watched,
+        before: SiteSnapshot,
         of: Option<(Arc<Folder>, Digest)>,
         report: Option<String>,
     },
@@ -183,7 +183,7 @@ impl Entered {
 /// What changed, and the report that was asked for; then everything is removed.
 fn examine(
     at: &Path,
-    before: &Watched,
+    before: &SiteSnapshot,
     report: Option<&str>,
 ) -> (Vec<String>, Result<Option<String>, String>) {
     // Moved aside first: what is in it may be changed, and there may be any amount of it.
@@ -219,7 +219,7 @@ async fn make_empty(at: &Path) -> Result<(), FolderError> {
 }
 
 /// Writes down what the folder holds, then adds the one folder a reader may write to.
-async fn ready(at: &Path) -> Result<Watched, FolderError> {
+async fn ready(at: &Path) -> Result<SiteSnapshot, FolderError> {
     let dir = at.to_owned();
     let ready = off_thread(move || {
         let scratch = dir.join(SCRATCH);
@@ -227,7 +227,7 @@ async fn ready(at: &Path) -> Result<Watched, FolderError> {
         if fs::symlink_metadata(&scratch).is_ok() {
             remove_tree(&scratch);
         }
-        let before = Watched::of(&dir)?;
+        let before = SiteSnapshot::of(&dir)?;
         fs::create_dir(&scratch)?;
         Ok(before)
     });

@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 use gadfly_agents::probe::{self, ProbeError};
 use gadfly_agents::{Notice, Script, VENDORS};
 use gadfly_journal::{Custody, FORMAT, Journal, OpenError};
-use gadfly_project::config::Key;
+use gadfly_project::config::KeySource;
 use gadfly_project::{AgentConfig, AgentKind, Config, ConfigLayer, Root};
 use serde::Serialize;
 
@@ -21,7 +21,7 @@ pub use found::{NOTHING_FOUND, proposal};
 pub use gadfly_agents::probe::LocalServer;
 pub use programs::InstalledProgram;
 pub use settings::check;
-pub use trial::{TrialResult, Tried, try_agent};
+pub use trial::{TrialReport, TrialResult, try_agent};
 
 use crate::agents::startable::{program, unstartable_agent};
 use crate::agents::{Env, read_script};
@@ -255,7 +255,7 @@ fn scripted(agent: &AgentConfig) -> Result<Script, String> {
 
 async fn over_http(agent: &AgentConfig, env: &Env) -> AgentHealth {
     if let Some(key) = agent.key.as_ref().filter(|_| agent.may_send_key())
-        && let Key::Env(variable) = &key.value
+        && let KeySource::Env(variable) = &key.value
         && !is_set(env, variable)
     {
         return AgentHealth::Broken(format!("its key is missing: export {variable}=…"));

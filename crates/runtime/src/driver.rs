@@ -27,7 +27,7 @@ use crate::os::remove_tree;
 use crate::perform::{Back, Incoming};
 use crate::process_env::ProcessEnv;
 use crate::tools::Tools;
-use crate::witness::Watched;
+use crate::witness::OptionalWitness;
 
 /// How long the first Ctrl-C waits for paid replies in flight.
 const DRAIN: Duration = Duration::from_secs(5);
@@ -85,7 +85,7 @@ pub struct Driver {
     pub log: LogWritten,
     /// What starting programs for the run needs; none where this program can start none.
     pub(crate) process_env: Option<Arc<ProcessEnv>>,
-    pub(crate) watched: Watched,
+    pub(crate) watched: OptionalWitness,
 }
 
 /// How driving a run ended, with what a list of results needs, so that nobody has to ask the journal.

@@ -30,7 +30,7 @@ use crate::prepare::{AliasedAgent, GoalRequest, PipelineRequest, Prepared, Reque
 use crate::process_env::ProcessEnv;
 use crate::setup::Setup;
 use crate::undo::{UndoError, Undone};
-use crate::witness::{Watched, Witness};
+use crate::witness::{OptionalWitness, Witness};
 use crate::workspace::Workspace;
 
 pub use answering::{AnswerError, AnsweredQuestion, MOST_STEERED, SteerError};
@@ -45,7 +45,7 @@ pub struct Gadfly {
     /// Starts programs for runs, in place of this program's own launcher.
     launcher: Option<Arc<dyn Launcher>>,
     process_env: OnceLock<Option<Arc<ProcessEnv>>>,
-    watched: Watched,
+    watched: OptionalWitness,
     /// Why what the last run left here is not signed.
     unsigned: Mutex<Option<String>>,
 }
@@ -108,7 +108,7 @@ impl Gadfly {
             protocols,
             launcher: None,
             process_env: OnceLock::new(),
-            watched: Watched::default(),
+            watched: OptionalWitness::default(),
             unsigned: Mutex::default(),
         })
     }
@@ -152,7 +152,7 @@ impl Gadfly {
 
     /// Tells this witness of every record of the runs driven here.
     pub fn with_witness(mut self, witness: Arc<dyn Witness>) -> Self {
-        self.watched = Watched::by(witness);
+        self.watched = OptionalWitness::by(witness);
         self
     }
 

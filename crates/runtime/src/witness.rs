@@ -17,9 +17,9 @@ pub trait Witness: Send + Sync {
 
 /// The witness of a `Gadfly`, or none.
 #[derive(Clone, Default)]
-pub(crate) struct Watched(Option<Arc<dyn Witness>>);
+pub(crate) struct OptionalWitness(Option<Arc<dyn Witness>>);
 
-impl Watched {
+impl OptionalWitness {
     pub(crate) const fn by(witness: Arc<dyn Witness>) -> Self {
         Self(Some(witness))
     }
@@ -37,7 +37,7 @@ impl Watched {
     }
 }
 
-impl fmt::Debug for Watched {
+impl fmt::Debug for OptionalWitness {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(if self.0.is_some() { "Watched" } else { "Unwatched" })
     }

@@ -1,7 +1,7 @@
 //! Goals: steps, observations between them, and what the critic says beside them.
 
 use gadfly_engine::event::EventKind;
-use gadfly_engine::goal::{Claimant, GoalStep, Nudge, StepEnd, WatchVerdict};
+use gadfly_engine::goal::{Claimant, GoalStep, Nudge, ProgressVerdict, StepEnd};
 use gadfly_engine::{Digest, Input, Outcome, Step};
 
 use super::telling::{Telling, prose, step};
@@ -77,8 +77,8 @@ fn stepped(telling: &mut Telling, n: u32) -> (Input, Step) {
     }
     let (input, charged) = telling.answered("reader", prose("look", n, 2));
     let verdict = match n % 20 {
-        0 => WatchVerdict::Stuck,
-        _ => WatchVerdict::Progressing,
+        0 => ProgressVerdict::Stuck,
+        _ => ProgressVerdict::Progressing,
     };
     let reason = format!("steps up to {n} bring the suite closer to green");
     events.push(charged);
@@ -89,7 +89,7 @@ fn stepped(telling: &mut Telling, n: u32) -> (Input, Step) {
         from: n + 1 - INTERVAL,
         to: n,
     });
-    if verdict == WatchVerdict::Stuck {
+    if verdict == ProgressVerdict::Stuck {
         events.push(EventKind::Nudged { why: Nudge::Stuck, text: Digest::of(b"nudge") });
     }
     (input, step(events, None))

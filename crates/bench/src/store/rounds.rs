@@ -4,7 +4,7 @@ use gadfly_engine::budget::Reservation;
 use gadfly_engine::event::EventKind;
 use gadfly_engine::finding::{Finding, FindingStatus, Severity};
 use gadfly_engine::question::{About, Choice, Question};
-use gadfly_engine::review::{Binding, Coverage, Item, Review, Verdict};
+use gadfly_engine::review::{Binding, Coverage, Review, ReviewItem, Verdict};
 use gadfly_engine::{
     Class, Digest, Effect, EffectId, EffectKind, Halt, Input, NodePath, Outcome, Step, Text, Waiting,
 };
@@ -106,7 +106,8 @@ fn review(round: u32, artifact: Digest, reply: &Text, is_last: bool) -> Review {
             finding
         })
         .collect();
-    let open = findings.iter().map(|f| Item { number: f.number, text: f.line(), since: f.since }).collect();
+    let open =
+        findings.iter().map(|f| ReviewItem { number: f.number, text: f.line(), since: f.since }).collect();
     Review {
         binding: Binding { round, artifact, critic: "reader".into(), lens: None, rubric: artifact },
         verdict: if is_last { Verdict::Approved } else { Verdict::Rejected },

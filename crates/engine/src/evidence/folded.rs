@@ -4,13 +4,13 @@
 
 /// A folded text that still knows its lines.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
-pub struct Folded {
+pub struct FoldedText {
     text: String,
     /// Where each line begins in `text`.
     lines: Vec<usize>,
 }
 
-impl Folded {
+impl FoldedText {
     pub fn of(text: &str) -> Self {
         let mut folded = Self { text: String::with_capacity(text.len()), lines: vec![0] };
         let mut space = false;
@@ -86,7 +86,7 @@ impl Folded {
 
 /// The folded text alone.
 pub fn folded(text: &str) -> String {
-    Folded::of(text).text
+    FoldedText::of(text).text
 }
 
 /// Adds a mark in its plain form; one that is not seen adds nothing.
@@ -125,7 +125,7 @@ mod tests {
 
     #[test]
     fn lines_are_found_again_in_the_folded_text() {
-        let text = Folded::of("one\n\n  two  x\nthree\n");
+        let text = FoldedText::of("one\n\n  two  x\nthree\n");
         assert_eq!(text.as_str(), "one two x three");
         assert_eq!(text.lines(), 4);
         assert_eq!(text.find_near("two", None), Some(3));
@@ -133,13 +133,13 @@ mod tests {
         assert_eq!(text.between(3, 4), "two x three");
         assert_eq!(text.between(2, 2), "");
         assert_eq!(text.between(9, 12), "");
-        assert_eq!(Folded::of("").lines(), 1);
-        assert_eq!(Folded::of("a\nb").lines(), 2);
+        assert_eq!(FoldedText::of("").lines(), 1);
+        assert_eq!(FoldedText::of("a\nb").lines(), 2);
     }
 
     #[test]
     fn the_nearest_occurrence_is_meant() {
-        let text = Folded::of("x\na\na\nx\na\nx\n");
+        let text = FoldedText::of("x\na\na\nx\na\nx\n");
         assert_eq!(text.find_near("x", Some(5)), Some(4));
         assert_eq!(text.find_near("x", Some(6)), Some(6));
         assert_eq!(text.find_near("x", Some(99)), Some(6));

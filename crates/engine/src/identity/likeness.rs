@@ -18,7 +18,7 @@ use Likeness::{Different, Maybe, Same};
 
 /// How the texts two findings point at stand to each other.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Text {
+enum TextLikeness {
     Equal,
     /// One contains the other, or became the other, or they stand on the same line.
     Near,
@@ -35,7 +35,7 @@ enum Spot {
 }
 
 struct Anchors {
-    text: Text,
+    text: TextLikeness,
     part: Spot,
     file: Spot,
     /// Their quote is long enough to tell anything by itself.
@@ -99,74 +99,80 @@ pub(super) fn compare(earlier: &Traits, today: &Traits, gone: Gone, past: Past) 
         under_another_rule(&anchors, &wording)
     } else if file == Spot::Apart {
         in_another_file(&anchors, &wording, gone, past)
-    } else if anchors.part == Spot::Apart && !(anchors.text == Text::Equal && anchors.telling && past.unique)
+    } else if anchors.part == Spot::Apart
+        && !(anchors.text == TextLikeness::Equal && anchors.telling && past.unique)
     {
         in_another_part(&anchors, &wording)
     } else {
         in_place(&anchors, &wording, earlier.says.shares_a_name(&today.says), gone, past)
     };
     match judged {
-        Judged::Different => Different,
-        Judged::Maybe => Maybe(score),
-        Judged::Same => Same(score),
+        Sameness::Different => Different,
+        Sameness::Maybe => Maybe(score),
+        Sameness::Same => Same(score),
     }
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Judged {
+enum Sameness {
     Different,
     Maybe,
     Same,
 }
 
-fn maybe_if(doubtful: bool) -> Judged {
-    if doubtful { Judged::Maybe } else { Judged::Different }
+fn maybe_if(doubtful: bool) -> Sameness {
+    if doubtful { Sameness::Maybe } else { Sameness::Different }
 }
 
 /// Critics change the drawer they put a point in; that alone is never enough to call it the same.
-fn under_another_rule(anchors: &Anchors, wording: &Wording) -> Judged {
-    let one_spot = anchors.text == Text::Equal && anchors.file != Spot::Apart && anchors.part != Spot::Apart;
+fn under_another_rule(anchors: &Anchors, wording: &Wording) -> Sameness {
+    let one_spot =
+        anchors.text == TextLikeness::Equal && anchors.file != Spot::Apart && anchors.part != Spot::Apart;
     maybe_if(one_spot && wording.alike >= IN_PART && !wording.clash)
 }
 
 /// The file was renamed, or the text moved to another one.
-fn in_another_file(anchors: &Anchors, wording: &Wording, gone: Gone, past: Past) -> Judged {
+fn in_another_file(anchors: &Anchors, wording: &Wording, gone: Gone, past: Past) -> Sameness {
     if wording.clash || wording.opposed {
-        return Judged::Different;
+        return Sameness::Different;
     }
-    let equal = anchors.text == Text::Equal;
+    let equal = anchors.text == TextLikeness::Equal;
     let renamed = equal && wording.alike >= NEAR || anchors.part == Spot::Equal && wording.alike >= ALONE;
     if gone.file && renamed {
-        return Judged::Same;
+        return Sameness::Same;
     }
     maybe_if(equal && anchors.telling && !past.stood_here && wording.alike >= ALONE)
 }
 
-fn in_another_part(anchors: &Anchors, wording: &Wording) -> Judged {
-    maybe_if(anchors.text == Text::Equal && anchors.telling && wording.alike >= ALONE && !wording.clash)
+fn in_another_part(anchors: &Anchors, wording: &Wording) -> Sameness {
+    maybe_if(
+        anchors.text == TextLikeness::Equal && anchors.telling && wording.alike >= ALONE && !wording.clash,
+    )
 }
 
-fn in_place(anchors: &Anchors, wording: &Wording, one_name: bool, gone: Gone, past: Past) -> Judged {
-    let equal = anchors.text == Text::Equal;
+fn in_place(anchors: &Anchors, wording: &Wording, one_name: bool, gone: Gone, past: Past) -> Sameness {
+    let equal = anchors.text == TextLikeness::Equal;
     if !equal && (wording.other_name || wording.opposed) {
-        return Judged::Different;
+        return Sameness::Different;
     }
     let alike = wording.alike;
     let (same, maybe) = match anchors.text {
-        Text::Equal if anchors.telling => (alike >= EQUAL, true),
-        Text::Equal | Text::Near => (alike >= NEAR, alike >= EQUAL),
+        TextLikeness::Equal if anchors.telling => (alike >= EQUAL, true),
+        TextLikeness::Equal | TextLikeness::Near => (alike >= NEAR, alike >= EQUAL),
         // The worker edited the old text into the new one.
-        Text::Apart if gone.quote && !past.stood => (alike >= ALONE, alike >= DOUBTFUL),
+        TextLikeness::Apart if gone.quote && !past.stood => (alike >= ALONE, alike >= DOUBTFUL),
         // The old text is gone, and the new one stood beside it: another spot.
-        Text::Apart if gone.quote => (false, false),
+        TextLikeness::Apart if gone.quote => (false, false),
         // Two spots, unless the point is about the whole and the quotes are examples.
-        Text::Apart => (false, alike >= EXAMPLES),
-        Text::Unknown if anchors.part == Spot::Equal || one_name => (alike >= IN_PART, alike >= DOUBTFUL),
-        Text::Unknown => (alike >= ALONE, alike >= DOUBTFUL),
+        TextLikeness::Apart => (false, alike >= EXAMPLES),
+        TextLikeness::Unknown if anchors.part == Spot::Equal || one_name => {
+            (alike >= IN_PART, alike >= DOUBTFUL)
+        }
+        TextLikeness::Unknown => (alike >= ALONE, alike >= DOUBTFUL),
     };
     match (same, wording.opposed || wording.clash && !equal) {
-        (true, false) => Judged::Same,
-        (true, true) => Judged::Maybe,
+        (true, false) => Sameness::Same,
+        (true, true) => Sameness::Maybe,
         (false, against) => maybe_if(maybe && !against && !wording.clash),
     }
 }
@@ -185,24 +191,24 @@ fn wording(earlier: &Traits, today: &Traits) -> Wording {
     }
 }
 
-fn text(earlier: &Traits, today: &Traits, edited: bool) -> Text {
+fn text(earlier: &Traits, today: &Traits, edited: bool) -> TextLikeness {
     if earlier.quote.is_empty() || today.quote.is_empty() {
         // The text of a cited line stands in for a quote, but only speaks for a match: critics miscount.
         return if contained(earlier.quote_or_line(), today.quote_or_line()).is_some() {
-            Text::Near
+            TextLikeness::Near
         } else {
-            Text::Unknown
+            TextLikeness::Unknown
         };
     }
     if earlier.quote == today.quote {
-        return Text::Equal;
+        return TextLikeness::Equal;
     }
     match contained(&earlier.quote, &today.quote) {
-        Some((short, long)) if 2 * short >= long => Text::Equal,
-        Some(_) => Text::Near,
+        Some((short, long)) if 2 * short >= long => TextLikeness::Equal,
+        Some(_) => TextLikeness::Near,
         // Two like texts that stood side by side are two; one that came when the other went is the other.
-        None if edited && earlier.quote_words.likeness(&today.quote_words) >= ALONE => Text::Near,
-        None => Text::Apart,
+        None if edited && earlier.quote_words.likeness(&today.quote_words) >= ALONE => TextLikeness::Near,
+        None => TextLikeness::Apart,
     }
 }
 
@@ -231,10 +237,10 @@ fn part(earlier: &Traits, today: &Traits, gone: Gone) -> Spot {
 /// Anchors first, then wording, then how near the lines are.
 fn score(earlier: &Traits, today: &Traits, anchors: &Anchors, wording: &Wording) -> u32 {
     let text = match anchors.text {
-        Text::Equal => 4_000,
-        Text::Near => 2_000,
-        Text::Unknown => 1_000,
-        Text::Apart => 0,
+        TextLikeness::Equal => 4_000,
+        TextLikeness::Near => 2_000,
+        TextLikeness::Unknown => 1_000,
+        TextLikeness::Apart => 0,
     };
     let known = |spot: Spot, worth: u32| if spot == Spot::Equal { worth } else { 0 };
     let near = match (earlier.line, today.line) {

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use super::words::{Words, plain_words};
 use crate::corpus::{Corpus, CorpusEntry, normal};
 use crate::digest::Digest;
-use crate::evidence::folded::{Folded, folded};
+use crate::evidence::folded::{FoldedText, folded};
 use crate::evidence::outline::Outline;
 use crate::finding::Finding;
 
@@ -85,7 +85,7 @@ fn innermost(within: &str) -> String {
 /// The folded texts and outlines of one round's artifact, made as they are needed.
 pub(super) struct ArtifactView<'a> {
     pub(super) corpus: &'a Corpus,
-    folded: BTreeMap<&'a str, Folded>,
+    folded: BTreeMap<&'a str, FoldedText>,
     outlines: BTreeMap<&'a str, Outline>,
     left: usize,
 }
@@ -95,10 +95,10 @@ impl<'a> ArtifactView<'a> {
         Self { corpus, folded: BTreeMap::new(), outlines: BTreeMap::new(), left: SEARCHED }
     }
 
-    pub(super) fn folded(&mut self, path: &str) -> Option<&Folded> {
+    pub(super) fn folded(&mut self, path: &str) -> Option<&FoldedText> {
         let known = self.corpus.resolve(path)?;
         let text = self.corpus.text(known)?;
-        Some(self.folded.entry(known).or_insert_with(|| Folded::of(text)))
+        Some(self.folded.entry(known).or_insert_with(|| FoldedText::of(text)))
     }
 
     /// Does the folded text stand in the file, or without a file anywhere? Nothing if there was too much to

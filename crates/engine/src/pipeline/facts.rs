@@ -9,7 +9,7 @@ mod look;
 mod naming;
 mod output;
 
-use self::look::{Judged, Look};
+use self::look::{FactsIndex, JudgedState};
 use super::aggregate::Aggregate;
 use super::gate::{Gate, GateReport};
 use super::listing::Listing;
@@ -96,7 +96,7 @@ impl<'a> ProjectFacts<'a> {
     pub fn current(&self, agent: &str) -> Option<&'a PairVerdict> {
         let (entry, verdict) = (self.registry.get(agent), self.verdict(agent)?);
         let counts = match entry {
-            Some(entry) => Judged::by(entry, verdict, self.listing).counting().is_some(),
+            Some(entry) => JudgedState::by(entry, verdict, self.listing).counting().is_some(),
             None => verdict.stale(self.listing).is_none(),
         };
         counts.then_some(verdict)
@@ -108,19 +108,19 @@ impl<'a> ProjectFacts<'a> {
 
     /// How one agent stands. For all of them take [`Self::standings`].
     pub fn standing(&self, entry: &'a RegistryEntry) -> AgentReadiness {
-        Look::at(*self).standing(entry)
+        FactsIndex::at(*self).standing(entry)
     }
 
     /// How every agent stands, in the order of the registry.
     pub fn standings(&self) -> Vec<(String, AgentReadiness)> {
-        let look = Look::at(*self);
+        let look = FactsIndex::at(*self);
         let stand = |entry: &'a RegistryEntry| (entry.agent.clone(), look.standing(entry));
         self.registry.entries.iter().map(stand).collect()
     }
 
     /// Atom by atom.
     pub fn explain(&self, entry: &'a RegistryEntry) -> Vec<Explained> {
-        Look::at(*self).explain(entry)
+        FactsIndex::at(*self).explain(entry)
     }
 
     /// What an agent's outputs lack, in the words of `output is incomplete: {gaps}`. `changed` says whether a path
@@ -137,12 +137,12 @@ impl<'a> ProjectFacts<'a> {
     }
 
     pub fn aggregate(&self) -> Aggregate {
-        Look::at(*self).aggregate(None)
+        FactsIndex::at(*self).aggregate(None)
     }
 
     /// Without the gate's commands: those have to be run.
     pub fn gate(&self, gate: &Gate) -> GateReport {
-        let look = Look::at(*self);
+        let look = FactsIndex::at(*self);
         gate.report(look.aggregate(None), &look.unjudged())
     }
 }

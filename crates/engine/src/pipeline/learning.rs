@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Suggestion {
-    pub tag: Tag,
+    pub tag: LearnTag,
     pub agent: String,
     /// What was seen.
     pub text: String,
@@ -16,7 +16,7 @@ pub struct Suggestion {
 
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "SCREAMING-KEBAB-CASE")]
-pub enum Tag {
+pub enum LearnTag {
     /// At least 90 on the first pass.
     HighPerf,
     /// Three strikes.
@@ -25,7 +25,7 @@ pub enum Tag {
     Escalation,
 }
 
-impl Tag {
+impl LearnTag {
     pub const fn name(self) -> &'static str {
         match self {
             Self::HighPerf => "HIGH-PERF",
@@ -91,7 +91,7 @@ fn high(pair: &PairRecord) -> Option<Suggestion> {
     let score = pair.score.filter(|score| *score >= HIGH && pair.passed_in == Some(1))?;
     let agent = &pair.agent;
     Some(Suggestion {
-        tag: Tag::HighPerf,
+        tag: LearnTag::HighPerf,
         agent: agent.clone(),
         text: format!("{agent} scored {score}{} on the first round", by(pair)),
         action: format!("keep the brief of {agent} as it is and use this draft as a template"),
@@ -101,7 +101,7 @@ fn high(pair: &PairRecord) -> Option<Suggestion> {
 fn friction(pair: &PairRecord) -> Option<Suggestion> {
     let (agent, strikes) = (&pair.agent, pair.strikes);
     (strikes >= STRIKES).then(|| Suggestion {
-        tag: Tag::Friction,
+        tag: LearnTag::Friction,
         agent: agent.clone(),
         text: format!("{agent} did not pass in {strikes} rounds{}{}", by(pair), still_open(pair)),
         action: format!("add what keeps coming back to the gotchas of {agent}, or make its rubric clearer"),
@@ -111,7 +111,7 @@ fn friction(pair: &PairRecord) -> Option<Suggestion> {
 fn escalation(pair: &PairRecord) -> Option<Suggestion> {
     let agent = &pair.agent;
     pair.to_user.then(|| Suggestion {
-        tag: Tag::Escalation,
+        tag: LearnTag::Escalation,
         agent: agent.clone(),
         text: format!("{agent} went to the user after {} rounds{}", pair.strikes, still_open(pair)),
         action: format!("write the decision into the rules, so that {agent} need not ask again"),
@@ -159,7 +159,10 @@ mod tests {
         let open = vec!["no seed\n--- set one".to_owned(), "x".repeat(500), "c".into(), "d".into()];
         let worn = PairRecord { strikes: 3, to_user: true, open, ..pair("coder") };
         let found = suggestions(&[pair("writer"), worn.clone(), worn.clone()]);
-        assert_eq!(found.iter().map(|s| s.tag).collect::<Vec<_>>(), [Tag::Friction, Tag::Escalation]);
+        assert_eq!(
+            found.iter().map(|s| s.tag).collect::<Vec<_>>(),
+            [LearnTag::Friction, LearnTag::Escalation]
+        );
         assert!(found[0].text.contains("did not pass in 3 rounds"), "{}", found[0].text);
         assert!(found[0].text.contains("no seed — set one | xxx"), "{}", found[0].text);
         assert_eq!(found[0].line().matches("---").count(), 1);

@@ -34,7 +34,7 @@ pub struct RegistryEntry {
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub escalation_reason: String,
     #[serde(default)]
-    pub weight: Weight,
+    pub weight: PairWeight,
     /// It runs only where the project enables it; the condition in the registry's words.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub conditional: Option<String>,
@@ -110,7 +110,7 @@ impl Product {
 /// What an agent's score counts for.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Weight {
+pub enum PairWeight {
     /// In hundredths of a percent: 12.5 % is 1250. Rows of one component are one component.
     Share {
         points: u32,
@@ -140,11 +140,11 @@ impl Need {
 impl RegistryEntry {
     /// Nobody judges it and its score counts: it is dispatched as a critic, and its own verdict is the score.
     pub const fn judges(&self) -> bool {
-        self.critic.is_none() && matches!(self.weight, Weight::Share { .. })
+        self.critic.is_none() && matches!(self.weight, PairWeight::Share { .. })
     }
 
     pub const fn is_advisory(&self) -> bool {
-        matches!(self.weight, Weight::Advisory)
+        matches!(self.weight, PairWeight::Advisory)
     }
 
     /// Whether another needs what this one makes, or its score.

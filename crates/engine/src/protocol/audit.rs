@@ -40,10 +40,10 @@ use crate::turn::Role;
 use crate::work::Work;
 
 use briefs::Red;
-use checks::scope::Scope;
-use judgement::Judged;
+use checks::scope::AuditScope;
+use judgement::AuditJudgement;
 use record::{because, shown_criterion};
-use report::Criterion;
+use report::AuditCriterion;
 use routes::{Route, Routing};
 pub use settings::{AuditSettings, MOST_ROUNDS, ROUNDS, VERIFY_TIMEOUT_MS};
 
@@ -70,8 +70,8 @@ fn begin(plan: &NodePlan) -> Result<Box<dyn Protocol>, String> {
     if let Some(problem) = settings.problem() {
         return Err(problem);
     }
-    Ok(Box::new(Audit {
-        scope: Scope::new(&settings.scope),
+    Ok(Box::new(AuditProtocol {
+        scope: AuditScope::new(&settings.scope),
         cap: settings.rounds,
         criteria: settings.criteria.clone(),
         round: 0,
@@ -92,14 +92,14 @@ fn begin(plan: &NodePlan) -> Result<Box<dyn Protocol>, String> {
     }))
 }
 
-struct Audit {
+struct AuditProtocol {
     settings: AuditSettings,
-    scope: Scope,
+    scope: AuditScope,
     /// Rounds allowed so far; a person may grant more.
     cap: u32,
     round: u32,
     /// The criteria as they stand after what people said.
-    criteria: Vec<Criterion>,
+    criteria: Vec<AuditCriterion>,
     /// What people changed or answered: part of the task from then on.
     said: Vec<String>,
     research: Vec<crate::brief::Reference>,
@@ -112,7 +112,7 @@ struct Audit {
     checked: Vec<Finding>,
     /// What blocked when work was last judged.
     open: Vec<Finding>,
-    panel: Panel<Judged>,
+    panel: Panel<AuditJudgement>,
     lineage: Lineage,
     /// What was judged in the round before.
     before: Option<Corpus>,
@@ -142,7 +142,7 @@ enum Awaiting {
     Person(Question),
 }
 
-impl Protocol for Audit {
+impl Protocol for AuditProtocol {
     fn start(&mut self, cx: &mut Cx<'_>) {
         if self.criteria.is_empty() {
             return self.without_criteria(cx);
@@ -161,7 +161,7 @@ impl Protocol for Audit {
             Role::Critic => {
                 let (settings, critic) = (&self.settings, answer.agent().to_owned());
                 let path = briefs::report_path(settings, self.round);
-                let expected = report::Expected {
+                let expected = report::ExpectedReport {
                     task_id: &settings.task_id,
                     round: self.round,
                     criteria: &self.criteria,
@@ -171,7 +171,7 @@ impl Protocol for Audit {
                 let (economy, block_on) = (settings.economy, settings.block_on);
                 let heard = self
                     .panel
-                    .heard(answer, cx, |reading| Judged::read(reading, &expected, economy, block_on));
+                    .heard(answer, cx, |reading| AuditJudgement::read(reading, &expected, economy, block_on));
                 self.judged(heard, cx);
             }
         }
@@ -225,7 +225,7 @@ impl Protocol for Audit {
     }
 }
 
-impl Audit {
+impl AuditProtocol {
     /// Criteria are there: judge what was brought, or see where the worker begins.
     fn set_out(&mut self, cx: &mut Cx<'_>) {
         match self.settings.given.clone() {
@@ -314,7 +314,7 @@ impl Audit {
         }
     }
 
-    fn judged(&mut self, heard: Option<Vec<SeatReview<Judged>>>, cx: &mut Cx<'_>) {
+    fn judged(&mut self, heard: Option<Vec<SeatReview<AuditJudgement>>>, cx: &mut Cx<'_>) {
         let Some(heard) = heard.into_iter().flatten().next() else { return };
         let Some(work) = self.work.clone() else { return };
         let reports = heard.parts.iter().map(|p| p.judgement.report.clone()).collect();

@@ -57,7 +57,7 @@ fn manifest(plan: &NodePlan) -> Result<RunManifest, String> {
 fn begin(plan: &NodePlan) -> Result<Box<dyn Protocol>, String> {
     let settings = ConvergeSettings::read(plan)?;
     let limit = if settings.worker.is_some() { settings.rounds } else { 1 };
-    Ok(Box::new(Converge {
+    Ok(Box::new(ConvergeProtocol {
         settings,
         limit,
         rubric: None,
@@ -78,7 +78,7 @@ fn begin(plan: &NodePlan) -> Result<Box<dyn Protocol>, String> {
     }))
 }
 
-struct Converge {
+struct ConvergeProtocol {
     settings: ConvergeSettings,
     limit: u32,
     rubric: Option<Digest>,
@@ -137,7 +137,7 @@ impl Conditions {
     }
 }
 
-impl Protocol for Converge {
+impl Protocol for ConvergeProtocol {
     fn start(&mut self, cx: &mut Cx<'_>) {
         self.rubric = Some(cx.intern(self.settings.rubric()));
         for item in &self.settings.deferred {
@@ -211,7 +211,7 @@ impl Protocol for Converge {
     }
 }
 
-impl Converge {
+impl ConvergeProtocol {
     fn begin_pass(&mut self, cx: &mut Cx<'_>) {
         self.round += 1;
         self.pass = None;

@@ -51,7 +51,7 @@ pub use criterion::{Criterion, FileCheck};
 pub use settings::{GoalSettings, Policy, ToolServer};
 
 use ending::{Saying, Then};
-use headway::Headway;
+use headway::GoalHeadway;
 use people::Asking;
 use processes::Up;
 use protected::Protected;
@@ -92,7 +92,7 @@ fn begin(plan: &NodePlan) -> Result<Box<dyn Protocol>, String> {
     Ok(Box::new(GoalProtocol {
         protected: Protected::new(&settings.until, &settings.protect, settings.protect_tests),
         guard: LoopGuard::looking_further(),
-        headway: Headway::default(),
+        headway: GoalHeadway::default(),
         up: Up::default(),
         settings,
         offered: Vec::new(),
@@ -139,7 +139,7 @@ struct GoalProtocol {
     offered: Vec<Offered>,
     transcript: Transcript,
     guard: LoopGuard,
-    headway: Headway,
+    headway: GoalHeadway,
     up: Up,
     /// The last steps, oldest first.
     steps: VecDeque<GoalStep>,

@@ -49,7 +49,7 @@ fn manifest(plan: &NodePlan) -> Result<RunManifest, String> {
 
 fn begin(plan: &NodePlan) -> Result<Box<dyn Protocol>, String> {
     let settings = PipelineSettings::read(plan)?;
-    Ok(Box::new(Pipeline {
+    Ok(Box::new(PipelineProtocol {
         overall: settings.overall,
         verdicts: settings.verdicts.clone(),
         manual: settings.manual.clone(),
@@ -82,7 +82,7 @@ fn begin(plan: &NodePlan) -> Result<Box<dyn Protocol>, String> {
     }))
 }
 
-struct Pipeline {
+struct PipelineProtocol {
     settings: PipelineSettings,
     stage: Stage,
     /// The plan everybody works by.
@@ -157,7 +157,7 @@ struct EndedDispatch {
     open: Vec<String>,
 }
 
-impl Protocol for Pipeline {
+impl Protocol for PipelineProtocol {
     fn start(&mut self, cx: &mut Cx<'_>) {
         let agents = self.settings.registry.entries.iter().filter(|entry| self.takes_part(entry)).count();
         let begun = PipelineEvent::Begun {
@@ -200,7 +200,7 @@ impl Protocol for Pipeline {
     }
 }
 
-impl Pipeline {
+impl PipelineProtocol {
     fn facts(&self) -> ProjectFacts<'_> {
         ProjectFacts {
             registry: &self.settings.registry,
@@ -265,7 +265,7 @@ impl Pipeline {
     }
 }
 
-impl Pipeline {
+impl PipelineProtocol {
     /// Once, before anybody is dispatched.
     fn tell_what_is_done(&mut self, cx: &mut Cx<'_>) {
         if std::mem::replace(&mut self.told_what_is_done, true)

@@ -20,7 +20,7 @@ use crate::plan::{NodePlan, Target};
 use crate::protocol::{Protocol, RuleBook};
 use crate::reading::status::{self, Status, StatusReply};
 use crate::reading::{person, reasoning};
-use crate::review::{Binding, Coverage, CoveredFile, Item, Review, Verdict};
+use crate::review::{Binding, Coverage, CoveredFile, Review, ReviewItem, Verdict};
 use crate::sections;
 use crate::stall::{Headway, Rejected};
 use crate::turn::{Role, VerdictAsked};
@@ -132,7 +132,7 @@ fn begin(plan: &NodePlan) -> Result<Box<dyn Protocol>, String> {
         return Err("there is nothing to judge: name a worker, or bring a draft".into());
     }
     let limit = if settings.worker.is_some() { settings.rounds } else { 1 };
-    Ok(Box::new(Revise {
+    Ok(Box::new(ReviseProtocol {
         settings,
         limit,
         rubric: None,
@@ -144,7 +144,7 @@ fn begin(plan: &NodePlan) -> Result<Box<dyn Protocol>, String> {
     }))
 }
 
-struct Revise {
+struct ReviseProtocol {
     settings: ReviseSettings,
     limit: u32,
     rubric: Option<Digest>,
@@ -160,11 +160,11 @@ struct Revise {
 /// An item once sent to the worker.
 #[derive(Clone, Debug)]
 struct SentItem {
-    item: Item,
+    item: ReviewItem,
     open: bool,
 }
 
-impl Protocol for Revise {
+impl Protocol for ReviseProtocol {
     fn start(&mut self, cx: &mut Cx<'_>) {
         let rubric: Vec<String> = self.settings.rubric.iter().map(|r| brief::one_line(r)).collect();
         self.rubric = Some(cx.intern(format!("- {}\n", rubric.join("\n- "))));
@@ -208,13 +208,13 @@ impl Protocol for Revise {
     }
 }
 
-impl Revise {
+impl ReviseProtocol {
     fn begin_round(&mut self, cx: &mut Cx<'_>) {
         self.round += 1;
         cx.emit(EventKind::RoundStarted { round: self.round, of: self.limit });
     }
 
-    fn open_items(&self) -> Vec<Item> {
+    fn open_items(&self) -> Vec<ReviewItem> {
         self.items.iter().filter(|s| s.open).map(|s| s.item.clone()).collect()
     }
 
@@ -371,7 +371,7 @@ impl Revise {
         }
     }
 
-    fn revise(&mut self, draft: Digest, open: Vec<Item>, cx: &mut Cx<'_>) {
+    fn revise(&mut self, draft: Digest, open: Vec<ReviewItem>, cx: &mut Cx<'_>) {
         for sent in &mut self.items {
             sent.open = false;
         }
@@ -387,9 +387,9 @@ impl Revise {
     }
 
     /// The open items after a rejection: exactly what the critic left open.
-    fn number(&self, reply: &StatusReply, addressed: &[u32]) -> Vec<Item> {
+    fn number(&self, reply: &StatusReply, addressed: &[u32]) -> Vec<ReviewItem> {
         let mut next = self.items.iter().map(|s| s.item.number).max().unwrap_or(0);
-        let mut open: Vec<Item> = Vec::new();
+        let mut open: Vec<ReviewItem> = Vec::new();
         for bullet in &reply.open {
             let known = items::recurs_as(bullet, &self.items).filter(|n| open.iter().all(|i| i.number != *n));
             let earlier = known.and_then(|n| self.items.iter().find(|s| s.item.number == n)).map(|s| &s.item);
@@ -398,10 +398,10 @@ impl Revise {
                 next
             });
             let text = items::told(bullet, earlier, &self.items);
-            open.push(Item { number, text, since: earlier.map_or(self.round, |item| item.since) });
+            open.push(ReviewItem { number, text, since: earlier.map_or(self.round, |item| item.since) });
         }
         // One item is left and one complaint is new, in some of its words: they are the same.
-        let left: Vec<Item> = self
+        let left: Vec<ReviewItem> = self
             .items
             .iter()
             .filter(|s| s.open && !addressed.contains(&s.item.number))
@@ -435,7 +435,7 @@ impl Revise {
         draft: Digest,
         reply: &StatusReply,
         addressed: &[u32],
-        open: Vec<Item>,
+        open: Vec<ReviewItem>,
         cx: &Cx<'_>,
     ) -> Review {
         let lines = u32::try_from(cx.text(&draft).lines().count()).unwrap_or(u32::MAX);

@@ -66,7 +66,7 @@ fn begin(plan: &NodePlan) -> Result<Box<dyn Protocol>, String> {
     let basis =
         Basis { table: settings.table.clone(), level: settings.severity, threshold: settings.threshold };
     let ground = settings.files.as_ref().map(|_| FolderWork::default());
-    Ok(Box::new(Score {
+    Ok(Box::new(ScoreProtocol {
         limit: if settings.worker.is_some() { settings.rounds } else { 1 },
         basis: Arc::new(basis),
         settings,
@@ -84,7 +84,7 @@ fn begin(plan: &NodePlan) -> Result<Box<dyn Protocol>, String> {
     }))
 }
 
-struct Score {
+struct ScoreProtocol {
     settings: ScoreSettings,
     basis: Arc<Basis>,
     /// Rounds of one attempt.
@@ -116,7 +116,7 @@ struct RoundSeries {
     rounds: u32,
 }
 
-impl Protocol for Score {
+impl Protocol for ScoreProtocol {
     fn start(&mut self, cx: &mut Cx<'_>) {
         self.rubric = Some(self.rubric_text(cx));
         if self.ground.is_some() {
@@ -195,7 +195,7 @@ impl Protocol for Score {
     }
 }
 
-impl Score {
+impl ScoreProtocol {
     /// The user's words, then the rows with the ids a critic has to cite.
     fn rubric_text(&self, cx: &mut Cx<'_>) -> Digest {
         let Some(table) = &self.settings.table else { return self.settings.rubric };

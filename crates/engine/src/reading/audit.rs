@@ -15,7 +15,7 @@ use super::quoted::Shown;
 use super::wire::Rewritten;
 use super::{LONGEST_REPLY, Unread, clean as cleaning, wire};
 use crate::protocol::audit::report::{
-    AuditReport, Expected, ReportVerdict, agrees, named_file, stated_error,
+    AuditReport, ExpectedReport, ReportVerdict, agrees, named_file, stated_error,
 };
 
 /// The most findings one report may state; of more, the worst are read.
@@ -25,7 +25,7 @@ pub const MOST_FINDINGS: usize = 500;
 pub fn read(
     reply: &str,
     file: Option<&str>,
-    expected: &Expected<'_>,
+    expected: &ExpectedReport<'_>,
     shown: &Shown,
 ) -> Result<AuditReport, Unread> {
     for text in [Some(reply), file].into_iter().flatten() {
@@ -58,7 +58,7 @@ pub fn read(
 fn read_own(
     text: &str,
     file: Option<&str>,
-    expected: &Expected<'_>,
+    expected: &ExpectedReport<'_>,
     shown: &Shown,
 ) -> Result<AuditReport, Unread> {
     let found = json::find(text, &is_report, &["criteria", "findings", "verdict"], shown)?;
@@ -114,7 +114,7 @@ fn is_envelope(object: &Map<String, Value>) -> bool {
 fn from_envelope(
     envelope: &Map<String, Value>,
     file: Option<&str>,
-    expected: &Expected<'_>,
+    expected: &ExpectedReport<'_>,
     deviations: &mut Vec<String>,
     shown: &Shown,
 ) -> Result<AuditReport, Unread> {

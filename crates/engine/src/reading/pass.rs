@@ -11,7 +11,7 @@ use super::wire::Rewritten;
 use super::{LONGEST_REPLY, Unread, clean, doubt, wire};
 use crate::finding::{Finding, Severity};
 use crate::protocol::converge::escalation::Escalation;
-use crate::protocol::converge::sets::{ADVERSARIAL, Criterion};
+use crate::protocol::converge::sets::{ADVERSARIAL, ConvergeCriterion};
 
 mod breach;
 mod citation;
@@ -239,7 +239,12 @@ pub(crate) fn with_verdict(mut finding: Finding, word: &str) -> Finding {
 }
 
 /// Reads the reply to a brief that showed these texts.
-pub fn read(reply: &str, criteria: &[Criterion], pass: u32, shown: &Shown) -> Result<PassReply, Unread> {
+pub fn read(
+    reply: &str,
+    criteria: &[ConvergeCriterion],
+    pass: u32,
+    shown: &Shown,
+) -> Result<PassReply, Unread> {
     if reply.len() > LONGEST_REPLY {
         return Err(Unread::new("the reply is far too long: send only the review"));
     }
@@ -259,7 +264,12 @@ pub fn read(reply: &str, criteria: &[Criterion], pass: u32, shown: &Shown) -> Re
     read
 }
 
-fn read_own(text: &str, criteria: &[Criterion], pass: u32, shown: &Shown) -> Result<PassReply, Unread> {
+fn read_own(
+    text: &str,
+    criteria: &[ConvergeCriterion],
+    pass: u32,
+    shown: &Shown,
+) -> Result<PassReply, Unread> {
     let states = |text: &str| text.lines().any(line::is_verdict) || text.contains("\"verdict\"");
     let text = super::said(text, states);
     let refused = |breaches: Vec<Breach>| Unread::new(problem(&breaches));
@@ -289,7 +299,11 @@ fn read_own(text: &str, criteria: &[Criterion], pass: u32, shown: &Shown) -> Res
 }
 
 /// What speaks against a reply in which nothing fails.
-fn doubts(reply: &PassReply, gathered: &gather::Gathered, criteria: &[Criterion]) -> Result<(), Unread> {
+fn doubts(
+    reply: &PassReply,
+    gathered: &gather::Gathered,
+    criteria: &[ConvergeCriterion],
+) -> Result<(), Unread> {
     if !reply.answers.iter().any(|answer| answer.verdict == Verdict::Pass) {
         let names: Vec<&str> = criteria.iter().map(|c| c.name.as_str()).collect();
         return Err(Unread::new(format!(
@@ -359,7 +373,7 @@ fn is_preface(line: &str) -> bool {
 }
 
 /// The rule book's own form, for people: what is read from whatever form the critic used.
-pub fn rendered(reply: &PassReply, criteria: &[Criterion], pass: u32) -> String {
+pub fn rendered(reply: &PassReply, criteria: &[ConvergeCriterion], pass: u32) -> String {
     use std::fmt::Write as _;
     let mut out = format!("=== CRITIC {pass} ===\n");
     for answer in &reply.answers {

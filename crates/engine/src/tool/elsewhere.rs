@@ -5,7 +5,7 @@
 mod words;
 
 use super::place::{ToolPath, climbs};
-use words::Piece;
+use words::LinePiece;
 
 /// A longer line is not read but asked about.
 const LONGEST: usize = 64 * 1024;
@@ -68,21 +68,21 @@ pub fn names_elsewhere(line: &str, root: &str) -> Option<String> {
 fn first_named(line: &str, root: &str, deeper: usize) -> Option<String> {
     let pieces = words::read(line);
     let below = is_a_chain(&pieces).then(String::new);
-    let mut looked = Look { root, below, deeper, ..Look::default() };
+    let mut looked = LineReader { root, below, deeper, ..LineReader::default() };
     pieces.iter().find_map(|piece| looked.at(piece)).or_else(|| looked.end_of_command())
 }
 
 /// Only where every command must succeed for the next to run is it known where a `cd` has led.
-fn is_a_chain(pieces: &[Piece]) -> bool {
+fn is_a_chain(pieces: &[LinePiece]) -> bool {
     pieces.iter().all(|piece| match piece {
-        Piece::Word(_) | Piece::Redirection { .. } => true,
-        Piece::Operator(operator) => operator == "&&",
+        LinePiece::Word(_) | LinePiece::Redirection { .. } => true,
+        LinePiece::Operator(operator) => operator == "&&",
     })
 }
 
 /// Where the reading of a line stands.
 #[derive(Default)]
-struct Look<'a> {
+struct LineReader<'a> {
     root: &'a str,
     /// The folder below the root the line has gone to, where that is certain.
     below: Option<String>,
@@ -104,15 +104,15 @@ struct ShellCommand {
     from_file: bool,
 }
 
-impl Look<'_> {
-    fn at(&mut self, piece: &Piece) -> Option<String> {
+impl LineReader<'_> {
+    fn at(&mut self, piece: &LinePiece) -> Option<String> {
         match piece {
-            Piece::Operator(_) => self.end_of_command(),
-            Piece::Redirection { writes } => {
+            LinePiece::Operator(_) => self.end_of_command(),
+            LinePiece::Redirection { writes } => {
                 self.writes = *writes;
                 None
             }
-            Piece::Word(text) => self.word(text),
+            LinePiece::Word(text) => self.word(text),
         }
     }
 

@@ -390,7 +390,7 @@ fn root(
             task_id: TASK_ID.into(),
             task,
             criteria: ["SC-1", "SC-2"]
-                .map(|id| audit::report::Criterion { id: id.into(), claim: "it works".into() })
+                .map(|id| audit::report::AuditCriterion { id: id.into(), claim: "it works".into() })
                 .to_vec(),
             scope: Vec::new(),
             verify: if chance.percent(70) { vec!["make test".into()] } else { Vec::new() },
@@ -417,7 +417,10 @@ fn root(
         Game::Converge => converge::settings::ConvergeSettings {
             task,
             criteria: CRITERIA
-                .map(|name| converge::sets::Criterion { name: name.into(), question: "Is it?".into() })
+                .map(|name| converge::sets::ConvergeCriterion {
+                    name: name.into(),
+                    question: "Is it?".into(),
+                })
                 .to_vec(),
             references: Vec::new(),
             deferred: Vec::new(),

@@ -1,8 +1,10 @@
 //! One small case per protocol, and what each reader makes of a reply to it.
 
 use gadfly_engine::deduction::{Amount, DeductionRow, DeductionTable, Level, Points, slug};
-use gadfly_engine::protocol::audit::report::{Criterion as Claim, Expected as Audited, ReportVerdict};
-use gadfly_engine::protocol::converge::sets::Criterion;
+use gadfly_engine::protocol::audit::report::{
+    AuditCriterion as Claim, ExpectedReport as Audited, ReportVerdict,
+};
+use gadfly_engine::protocol::converge::sets::ConvergeCriterion;
 use gadfly_engine::reading::quoted::Shown;
 use gadfly_engine::reading::score::Expected;
 use gadfly_engine::reading::status::Status;
@@ -47,7 +49,7 @@ pub fn passes(protocol: Protocol, reply: &str, shown: &Shown) -> Option<bool> {
         }
         Protocol::Converge => {
             let criteria = ["COVERAGE", "DEPENDENCIES"]
-                .map(|name| Criterion { name: name.into(), question: format!("Does {name} hold?") });
+                .map(|name| ConvergeCriterion { name: name.into(), question: format!("Does {name} hold?") });
             pass::read(reply, &criteria, 1, shown).ok().map(|r| r.is_clean())
         }
         Protocol::Audit => {

@@ -26,7 +26,7 @@ Exit codes: 0 reached and verified, 3 halted, 4 waiting for you, 6 at a cap, 7 g
 /// What is worked towards, and when it is reached.
 #[derive(Args, Debug)]
 #[command(after_help = GOAL_EXAMPLES)]
-pub struct Goal {
+pub struct GoalArgs {
     /// The goal, or the name of one in gadfly.toml; `-` reads it from standard input
     #[arg(value_name = "GOAL")]
     pub text: Option<String>,

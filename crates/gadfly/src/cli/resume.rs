@@ -9,7 +9,7 @@ use super::goal::{count, time};
 use super::{Patience, RunName};
 
 #[derive(Args, Debug)]
-pub struct Resume {
+pub struct ResumeArgs {
     /// The run's id, or the beginning of it
     #[arg(value_name = "RUN", required_unless_present = "all")]
     pub run: Option<String>,
@@ -82,7 +82,7 @@ pub struct AnswerArgs {
 }
 
 #[derive(Args, Debug)]
-pub struct Steer {
+pub struct SteerArgs {
     #[command(flatten)]
     pub name: RunName,
     /// What the worker is told at its next turn; `-` reads standard input

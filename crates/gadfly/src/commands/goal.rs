@@ -11,13 +11,13 @@ use gadfly_runtime::prepare::GoalRequest;
 
 use super::run::{LaunchOptions, launch, read_stdin, reports_have_a_place, united};
 use crate::agreement::{self, Uses};
-use crate::cli::{Goal, Reached};
+use crate::cli::{GoalArgs, Reached};
 use crate::context::Context;
 use crate::exit::Code;
 use crate::output::{error, problems, terminal};
 use crate::proposal;
 
-pub async fn goal(args: Goal, context: &Context) -> Code {
+pub async fn goal(args: GoalArgs, context: &Context) -> Code {
     let context = &context.preparing(args.options.word(ConfigSection::Workspace, "prepare"));
     let named =
         ["worker", "critic"].iter().any(|role| args.options.word(ConfigSection::Goal, role).is_some());
@@ -29,7 +29,7 @@ pub async fn goal(args: Goal, context: &Context) -> Code {
     done.unwrap_or_else(|code| code)
 }
 
-async fn go(args: Goal, context: &Context) -> Result<Code, Code> {
+async fn go(args: GoalArgs, context: &Context) -> Result<Code, Code> {
     reports_have_a_place(&args.report, context.global.json)?;
     let files = args.options.overrides(ConfigSection::Goal).files();
     context.not_led_out(args.file.iter().chain(&files))?;
@@ -54,7 +54,7 @@ async fn go(args: Goal, context: &Context) -> Result<Code, Code> {
     Ok(launch(setup, prepared, how, context).await?.code)
 }
 
-fn request(args: &Goal, context: &Context) -> Result<GoalRequest, Code> {
+fn request(args: &GoalArgs, context: &Context) -> Result<GoalRequest, Code> {
     let mut given = args.options.overrides(ConfigSection::Goal);
     given.check_timeout = args.reached.check_timeout;
     if let Some(until) = args.reached.criterion()? {

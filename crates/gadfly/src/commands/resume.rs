@@ -13,7 +13,7 @@ use gadfly_runtime::Gadfly;
 use gadfly_runtime::service::Raise;
 
 use crate::agreement::{self, Uses};
-use crate::cli::Resume;
+use crate::cli::ResumeArgs;
 use crate::context::{Context, find};
 use crate::exit::{self, Code};
 use crate::interrupts::Interrupts;
@@ -26,13 +26,13 @@ use crate::session::Session;
 const PARKED: [&str; 5] = ["interrupted", "waiting", "unverified", "out_of_budget", "failed"];
 const MOST: u32 = 10_000;
 
-pub async fn resume(args: Resume, context: &Context) -> Code {
+pub async fn resume(args: ResumeArgs, context: &Context) -> Code {
     match go(&args, context).await {
         Ok(code) | Err(code) => code,
     }
 }
 
-async fn go(args: &Resume, context: &Context) -> Result<Code, Code> {
+async fn go(args: &ResumeArgs, context: &Context) -> Result<Code, Code> {
     let gadfly = context.open_existing()?;
     if context.problems.iter().any(Problem::is_error) {
         return Err(problems::refuse(&context.problems, &context.root.dir));
@@ -87,7 +87,7 @@ async fn go(args: &Resume, context: &Context) -> Result<Code, Code> {
 }
 
 /// A cap that is there already, or that the run does not have, is not raised: better said than passed over.
-fn raises_something(args: &Resume, gadfly: &Gadfly, summary: &Summary) -> Result<(), Code> {
+fn raises_something(args: &ResumeArgs, gadfly: &Gadfly, summary: &Summary) -> Result<(), Code> {
     let run = &summary.run;
     let wanted = [("--max-steps", args.max_steps, "step"), ("--max-turns", args.max_turns, "turn")];
     let mut wanted = wanted.into_iter().filter_map(|(flag, cap, what)| Some((flag, cap?, what))).peekable();
@@ -118,7 +118,7 @@ fn raises_something(args: &Resume, gadfly: &Gadfly, summary: &Summary) -> Result
     Ok(())
 }
 
-async fn all(args: &Resume, raise: Raise, context: &Context, gadfly: &Gadfly) -> Result<Code, Code> {
+async fn all(args: &ResumeArgs, raise: Raise, context: &Context, gadfly: &Gadfly) -> Result<Code, Code> {
     let filter = ListFilter { states: PARKED.map(str::to_owned).to_vec(), limit: MOST, offset: 0 };
     let mut parked = gadfly.journal().list(&filter).map_err(|e| error::fault(&e.to_string()))?;
     // Those that have waited longest go first.
@@ -138,7 +138,7 @@ async fn all(args: &Resume, raise: Raise, context: &Context, gadfly: &Gadfly) ->
 
 /// Several runs taken up, some of them at once.
 struct Many<'a> {
-    args: &'a Resume,
+    args: &'a ResumeArgs,
     raise: Raise,
     context: &'a Context,
     gadfly: &'a Gadfly,

@@ -5,7 +5,7 @@ use gadfly_runtime::clock::wall_ms;
 use gadfly_runtime::os::remove_whole_tree;
 use gadfly_runtime::undo::{is_half_written, undone_ms};
 
-use crate::cli::{Runs, RunsCommand};
+use crate::cli::{RunsArgs, RunsCommand};
 use crate::context::{Context, find};
 use crate::exit::{self, Code};
 use crate::output::{error, print, table};
@@ -22,7 +22,7 @@ const STATES: [&str; 9] = [
     "aborted",
 ];
 
-pub fn runs(args: &Runs, context: &Context) -> Code {
+pub fn runs(args: &RunsArgs, context: &Context) -> Code {
     let done = match &args.command {
         None => list(args, context),
         Some(RunsCommand::Rm { runs }) => remove(runs, context),
@@ -33,7 +33,7 @@ pub fn runs(args: &Runs, context: &Context) -> Code {
     }
 }
 
-fn list(args: &Runs, context: &Context) -> Result<(), Code> {
+fn list(args: &RunsArgs, context: &Context) -> Result<(), Code> {
     for state in &args.state {
         let class = state.split('(').next().unwrap_or_default();
         if !STATES.contains(&class) {
@@ -90,7 +90,7 @@ fn wider(limit: u32) -> u32 {
     limit.max(1).saturating_mul(10)
 }
 
-fn nothing(args: &Runs, context: &Context) {
+fn nothing(args: &RunsArgs, context: &Context) {
     if !context.global.json {
         print::err(if args.state.is_empty() {
             "no runs here yet; start one with `gadfly run`, or see `gadfly demo`"

@@ -9,7 +9,7 @@ use crate::context::Context;
 use crate::exit::{self, Code};
 use crate::interrupts::Interrupts;
 use crate::output::{error, print};
-use crate::serve::{Dashboard, Hosts, PageProof, Token, TokenError, app, bind};
+use crate::serve::{Dashboard, Hosts, PageProof, PageToken, TokenError, app, bind};
 
 /// The variable that brings a token of the user's own.
 const VARIABLE: &str = "GADFLY_SERVE_TOKEN";
@@ -33,7 +33,7 @@ async fn go(args: Serve, context: Context) -> Result<Code, Code> {
     if let Some(foreign) = gadfly.journal().foreign() {
         print::err(&foreign.to_string());
     }
-    let secret = Token::of_start(given.as_deref()).and_then(|token| Ok((PageProof::new(&token)?, token)));
+    let secret = PageToken::of_start(given.as_deref()).and_then(|token| Ok((PageProof::new(&token)?, token)));
     let (proof, token) = secret.map_err(|e| match e {
         TokenError::Unfit => error::usage(&e.to_string()),
         TokenError::Random(_) => error::fault(&e.to_string()),
@@ -66,7 +66,7 @@ async fn go(args: Serve, context: Context) -> Result<Code, Code> {
 fn announce(
     context: &Context,
     address: SocketAddr,
-    token: &Token,
+    token: &PageToken,
     local: bool,
     named: &[String],
 ) -> Result<(), Code> {

@@ -3,16 +3,16 @@
 use gadfly_project::file;
 use gadfly_runtime::service::SteerError;
 
-use crate::cli::Steer;
+use crate::cli::SteerArgs;
 use crate::context::{Context, find};
 use crate::exit::{self, Code};
 use crate::output::{error, next_command, print};
 
-pub fn steer(args: &Steer, context: &Context) -> Code {
+pub fn steer(args: &SteerArgs, context: &Context) -> Code {
     go(args, context).unwrap_or_else(|code| code)
 }
 
-fn go(args: &Steer, context: &Context) -> Result<Code, Code> {
+fn go(args: &SteerArgs, context: &Context) -> Result<Code, Code> {
     let gadfly = context.open_existing()?;
     let run = find(gadfly.journal(), &args.name.run)?;
     // Words without quotes are a sentence, too.

@@ -9,7 +9,7 @@ use gadfly_runtime::prepare::Request;
 use gadfly_runtime::service::Raise;
 
 use super::asking::{self, ConsentAnswer};
-use super::client::Client;
+use super::client::McpClient;
 use super::reply::{ToolError, refused};
 use super::state::ServerState;
 use crate::background::Background;
@@ -73,7 +73,7 @@ impl Beyond {
     }
 
     /// Refuses at once what nobody agreed to and nobody can be asked about here.
-    pub fn refuse_unasked(&self, server: &ServerState, client: &Client) -> Result<(), ToolError> {
+    pub fn refuse_unasked(&self, server: &ServerState, client: &McpClient) -> Result<(), ToolError> {
         let (critic, raised) = self.left(server.agreed);
         if client.can_ask() || (critic.is_none() && raised.is_empty()) {
             return Ok(());
@@ -103,7 +103,7 @@ impl Beyond {
 
     /// Has the user agree, or refuses. Whatever else is to be asked was asked before: a client that calls again
     /// brings only the last answer.
-    pub async fn allow(&self, server: &ServerState, client: &Client) -> Result<(), ToolError> {
+    pub async fn allow(&self, server: &ServerState, client: &McpClient) -> Result<(), ToolError> {
         self.refuse_unasked(server, client)?;
         let (critic, raised) = self.left(server.agreed);
         let mut wanted: Vec<String> = critic.map(UnnamedCritic::told).into_iter().collect();

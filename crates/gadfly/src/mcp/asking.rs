@@ -11,7 +11,7 @@ use rmcp::schemars::{self, JsonSchema};
 use serde::Serialize;
 use serde_json::Value;
 
-use super::client::{Client, ClientAnswer};
+use super::client::{ClientAnswer, McpClient};
 use super::reply::{ToolError, refused};
 use super::state::ServerState;
 use crate::context::Context;
@@ -76,7 +76,7 @@ impl OpenQuestion {
 /// Asks the client's user. None if the question stays open. What a model proposes is shown, and only shown. `goes_on`
 /// is the run that a call made again follows; none if the whole call is to be made again.
 pub async fn ask(
-    client: &Client,
+    client: &McpClient,
     (run, effect, question): (&RunId, &EffectId, &Question),
     proposed: Option<&str>,
     goes_on: Option<&RunId>,
@@ -153,7 +153,7 @@ pub enum ConsentAnswer {
 /// Asks whether the user allows something; `yes` is the word for it. The same words have to have the same key: what is
 /// agreed to is what was shown.
 pub async fn consent(
-    client: &Client,
+    client: &McpClient,
     key: &str,
     message: &str,
     yes: &str,
@@ -174,7 +174,7 @@ pub async fn consent(
 pub async fn agree(
     server: &ServerState,
     context: &Context,
-    client: &Client,
+    client: &McpClient,
     terms: &Terms,
     goes_on: Option<&RunId>,
 ) -> Result<(), ToolError> {

@@ -23,7 +23,7 @@ const PATIENCE: Duration = Duration::from_mins(10);
 /// In front of a run's id, in what a client hands back when it calls again.
 const STATE: &str = "run:";
 
-pub struct Client {
+pub struct McpClient {
     context: RequestContext<RoleServer>,
     asks: Asks,
     task: Option<TaskContext>,
@@ -49,7 +49,7 @@ pub enum ClientAnswer {
     Nobody,
 }
 
-impl Client {
+impl McpClient {
     pub fn new(context: RequestContext<RoleServer>, answers: Option<InputResponses>) -> Self {
         let has_forms = context
             .client_capabilities()

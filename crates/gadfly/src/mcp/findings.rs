@@ -69,7 +69,7 @@ pub struct Questions {
 
 #[derive(Debug, Serialize, JsonSchema)]
 #[allow(clippy::struct_field_names)] // what a client reads
-pub struct Runs {
+pub struct RunsList {
     pub runs: Vec<ListedRun>,
     /// There are older ones: call again with a higher offset.
     pub more: bool,
@@ -191,7 +191,7 @@ fn of_round(round: &RoundState) -> Vec<FindingHistory> {
         return findings;
     }
     let by = round.reviews.first().map(|review| review.binding.critic.clone()).unwrap_or_default();
-    let item = |item: &gadfly_engine::review::Item| FindingHistory {
+    let item = |item: &gadfly_engine::review::ReviewItem| FindingHistory {
         number: item.number,
         standing: if item.since < round.round { FindingStatus::Recurring } else { FindingStatus::New }
             .name()
@@ -261,7 +261,7 @@ pub fn list_runs(server: &ServerState, args: ListRuns) -> Result<ToolReply, Tool
     let Some(background) = server.if_any()? else {
         return ToolReply::new(
             "there are no runs here yet".to_owned(),
-            &Runs { runs: Vec::new(), more: false, foreign: None },
+            &RunsList { runs: Vec::new(), more: false, foreign: None },
         );
     };
     let offset = args.offset.unwrap_or(0);
@@ -284,5 +284,5 @@ pub fn list_runs(server: &ServerState, args: ListRuns) -> Result<ToolReply, Tool
         let _ = write!(text, "\n{why}");
     }
     let runs = runs.iter().map(ListedRun::from).collect();
-    ToolReply::new(text, &Runs { runs, more, foreign })
+    ToolReply::new(text, &RunsList { runs, more, foreign })
 }

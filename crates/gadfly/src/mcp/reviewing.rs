@@ -10,12 +10,12 @@ use gadfly_journal::{Journal, RunId};
 use serde_json::json;
 
 use super::arguments::{RunArgument, SubmitReport, wait};
-use super::client::Client;
+use super::client::McpClient;
 use super::reply::{ToolError, ToolReply, refused};
 use super::state::{self, ServerState};
 use super::status::{self, HostTurn, LONGEST_BRIEF};
 use super::submit;
-use super::token::Token;
+use super::token::TurnToken;
 use super::waiting::follow;
 use crate::background::Background;
 use crate::session::unreadable;
@@ -41,7 +41,7 @@ pub fn open_review(server: &ServerState, args: &RunArgument) -> Result<ToolReply
         )));
     }
     let seed = state::start(&background, &run)?.seed;
-    let token = Token::issue(&run, &turn.effect, &seed);
+    let token = TurnToken::issue(&run, &turn.effect, &seed);
     let token = token.ok_or_else(|| refused("the system gives no random bytes, so no token can be made"))?;
     let how = "Have a sub-agent judge that did not do the work and sees only this brief. Give its whole report, \
                unchanged, to submit_report with the token. The token is good for one report on this very draft.";
@@ -59,14 +59,14 @@ pub fn open_review(server: &ServerState, args: &RunArgument) -> Result<ToolReply
 
 pub async fn submit_report(
     server: &ServerState,
-    client: &Client,
+    client: &McpClient,
     args: SubmitReport,
 ) -> Result<ToolReply, ToolError> {
     let claimed = args.token.as_deref().map(str::trim).filter(|token| !token.is_empty());
     let Some(claimed) = claimed else {
         return Err(unproven("a report counts only with the token that open_review gave with the brief"));
     };
-    let Some(token) = Token::read(claimed) else {
+    let Some(token) = TurnToken::read(claimed) else {
         return Err(unproven("this is no token of a review; open_review gives one"));
     };
     if args.report.trim().is_empty() {
@@ -80,8 +80,8 @@ pub async fn submit_report(
 /// Leaves the report for the turn its token was issued for, once.
 fn post_report(
     background: &Background,
-    client: &Client,
-    token: &Token,
+    client: &McpClient,
+    token: &TurnToken,
     report: String,
 ) -> Result<(), ToolError> {
     submit::fits("report", &report)?;

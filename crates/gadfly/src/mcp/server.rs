@@ -15,7 +15,7 @@ use rmcp::task_manager::{TaskExit, TaskOptions};
 use rmcp::{ErrorData, RoleServer, ServerHandler};
 use serde_json::{Value, json};
 
-use super::client::{Client, goes_on_with};
+use super::client::{McpClient, goes_on_with};
 use super::reply::{ToolError, ToolReply};
 use super::state::ServerState;
 use super::tools::{self, INSTRUCTIONS, WAITING};
@@ -41,7 +41,11 @@ impl McpServer {
     }
 
     /// Carries a call out; none if there is no such tool.
-    async fn carry_out(&self, client: &Client, call: ToolInvocation) -> Option<Result<ToolReply, ToolError>> {
+    async fn carry_out(
+        &self,
+        client: &McpClient,
+        call: ToolInvocation,
+    ) -> Option<Result<ToolReply, ToolError>> {
         let ToolInvocation { name, args, goes_on } = call;
         let _room = match self.server.room() {
             Ok(room) => room,
@@ -63,7 +67,7 @@ impl McpServer {
     }
 
     /// The call as a task: the client polls it, and is asked through it.
-    fn as_task(&self, client: Client, mut call: ToolInvocation) -> CallToolResponse {
+    fn as_task(&self, client: McpClient, mut call: ToolInvocation) -> CallToolResponse {
         call.args.entry("wait_seconds").or_insert_with(|| TASK_WAIT.into());
         let ttl = u64::try_from(TASK_TIME.as_millis()).unwrap_or(u64::MAX);
         let options = TaskOptions::new().with_ttl_ms(ttl).with_poll_interval_ms(POLL_MS);
@@ -131,7 +135,7 @@ impl ServerHandler for McpServer {
             args: request.arguments.unwrap_or_default(),
             goes_on: goes_on_with(request.request_state.as_deref()).map(ToOwned::to_owned),
         };
-        let client = Client::new(context, request.input_responses);
+        let client = McpClient::new(context, request.input_responses);
         let waits = WAITING.contains(&call.name.as_str()) && call.args.get("wait_seconds") != Some(&0.into());
         if has_tasks && waits && self.server.tasks.running_task_count() < MOST_TASKS {
             return Ok(self.as_task(client, call));

@@ -10,7 +10,7 @@ use gadfly_runtime::prepare::{Prepared, Request};
 use super::approval::Beyond;
 use super::arguments::{StartLoop, wait};
 use super::asking;
-use super::client::Client;
+use super::client::McpClient;
 use super::reply::{ToolError, ToolReply, refused};
 use super::state::{ServerState, told};
 use super::submit;
@@ -29,7 +29,7 @@ const KEPT: [&str; 2] = [".git", ".gadfly"];
 
 pub async fn start_loop(
     server: &ServerState,
-    client: &Client,
+    client: &McpClient,
     args: StartLoop,
 ) -> Result<ToolReply, ToolError> {
     let context = server.context();
@@ -60,7 +60,7 @@ pub async fn start_loop(
 async fn prepared(
     server: &ServerState,
     context: &Context,
-    client: &Client,
+    client: &McpClient,
     request: &Request,
 ) -> Result<(Box<Prepared>, Terms), ToolError> {
     // Once more after the user agreed; files that keep changing are not asked about for ever.

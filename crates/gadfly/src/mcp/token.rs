@@ -14,14 +14,14 @@ const PROOF: usize = 32;
 const LONGEST: usize = 512;
 
 /// What a token claims; `seed` has to prove it.
-pub struct Token {
+pub struct TurnToken {
     pub run: RunId,
     pub effect: EffectId,
     nonce: String,
     proof: String,
 }
 
-impl Token {
+impl TurnToken {
     /// A fresh token for one turn of a run. None only where the system gives no random bytes.
     pub fn issue(run: &RunId, effect: &EffectId, seed: &str) -> Option<String> {
         let nonce = format!("{:0NONCE$x}", getrandom::u64().ok()?);
@@ -78,23 +78,23 @@ mod tests {
 
     fn issued() -> (RunId, EffectId, String) {
         let (run, effect) = (RunId::random().unwrap(), EffectId::from_str("run/coder#3").unwrap());
-        let token = Token::issue(&run, &effect, "seed").unwrap();
+        let token = TurnToken::issue(&run, &effect, "seed").unwrap();
         (run, effect, token)
     }
 
     #[test]
     fn a_token_says_what_it_is_for_and_proves_it() {
         let (run, effect, token) = issued();
-        let read = Token::read(&token).unwrap();
+        let read = TurnToken::read(&token).unwrap();
         assert_eq!((&read.run, &read.effect), (&run, &effect));
         assert!(read.is_genuine("seed"));
-        assert_ne!(token, Token::issue(&run, &effect, "seed").unwrap(), "no two are the same");
+        assert_ne!(token, TurnToken::issue(&run, &effect, "seed").unwrap(), "no two are the same");
     }
 
     #[test]
     fn a_token_of_another_seed_run_turn_or_nonce_proves_nothing() {
         let (_, _, token) = issued();
-        assert!(!Token::read(&token).unwrap().is_genuine("another seed"));
+        assert!(!TurnToken::read(&token).unwrap().is_genuine("another seed"));
         let other_run = RunId::random().unwrap();
         let (_, rest) = token.split_once(':').unwrap();
         let tampered = [
@@ -104,14 +104,14 @@ mod tests {
             format!("{}{}", &token[..token.len() - 1], if token.ends_with('0') { '1' } else { '0' }),
         ];
         for text in tampered {
-            assert!(Token::read(&text).is_none_or(|read| !read.is_genuine("seed")), "{text}");
+            assert!(TurnToken::read(&text).is_none_or(|read| !read.is_genuine("seed")), "{text}");
         }
     }
 
     #[test]
     fn what_is_no_token_is_not_read() {
         for text in ["", ":::", "abc", "run#3:0:0", &"a:".repeat(400), "\u{0}:\u{0}:\u{0}:\u{0}"] {
-            assert!(Token::read(text).is_none(), "{text:?}");
+            assert!(TurnToken::read(text).is_none(), "{text:?}");
         }
     }
 }

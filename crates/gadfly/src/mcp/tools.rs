@@ -10,8 +10,8 @@ use super::arguments::{
     AnswerQuestion, ListFindings, ListQuestions, ListRuns, ResumeRun, RunAndWait, RunArgument, StartLoop,
     SubmitDraft, SubmitReport,
 };
-use super::client::Client;
-use super::findings::{self, Findings, Questions, Runs};
+use super::client::McpClient;
+use super::findings::{self, Findings, Questions, RunsList};
 use super::reply::{ToolError, ToolReply, refused, schema};
 use super::state::ServerState;
 use super::status::RunStatus;
@@ -92,7 +92,7 @@ pub fn all() -> Vec<Tool> {
             .with_raw_output_schema(schema::<RunStatus>().into())
             .with_annotations(reads()),
         tool::<ListRuns>("list_runs", "The runs of this project, newest first.")
-            .with_raw_output_schema(schema::<Runs>().into())
+            .with_raw_output_schema(schema::<RunsList>().into())
             .with_annotations(reads()),
         tool::<ResumeRun>(
             "resume_run",
@@ -114,7 +114,7 @@ fn tool<T: JsonSchema + 'static>(name: &'static str, says: &'static str) -> Tool
 /// Calls one. None if there is no such tool.
 pub async fn call(
     server: &ServerState,
-    client: &Client,
+    client: &McpClient,
     name: &str,
     args: JsonObject,
 ) -> Option<Result<ToolReply, ToolError>> {

@@ -8,7 +8,7 @@ use gadfly_runtime::service::Raise;
 use tokio::time::Instant;
 
 use super::asking;
-use super::client::Client;
+use super::client::McpClient;
 use super::reply::{ToolError, ToolReply, refused};
 use super::state::{self, ServerState};
 use super::{render, status};
@@ -27,7 +27,7 @@ const MOST_FAILURES: u32 = 3;
 pub async fn follow(
     server: &ServerState,
     background: &std::sync::Arc<Background>,
-    client: &Client,
+    client: &McpClient,
     run: &RunId,
     at_most: Duration,
 ) -> Result<ToolReply, ToolError> {
@@ -54,7 +54,7 @@ pub async fn follow(
 async fn rest(
     server: &ServerState,
     background: &std::sync::Arc<Background>,
-    client: &Client,
+    client: &McpClient,
     run: &RunId,
     until: Instant,
 ) -> Result<bool, ToolError> {
@@ -102,7 +102,7 @@ async fn rest(
 pub async fn take_up(
     server: &ServerState,
     background: &std::sync::Arc<Background>,
-    client: &Client,
+    client: &McpClient,
     run: &RunId,
     raise: Raise,
 ) -> Result<(), ToolError> {
@@ -121,7 +121,7 @@ pub async fn take_up(
 pub async fn agreed(
     server: &ServerState,
     background: &Background,
-    client: &Client,
+    client: &McpClient,
     run: &RunId,
     goes_on: Option<&RunId>,
 ) -> Result<(), ToolError> {
@@ -134,7 +134,7 @@ pub async fn agreed(
 pub async fn take_up_interrupted(
     server: &ServerState,
     background: &std::sync::Arc<Background>,
-    client: &Client,
+    client: &McpClient,
     run: &RunId,
 ) -> Result<(), ToolError> {
     let state = state::summary(background, run)?.state;

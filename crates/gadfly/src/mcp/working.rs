@@ -12,7 +12,7 @@ use serde_json::json;
 use super::approval::Beyond;
 use super::arguments::{AnswerQuestion, ResumeRun, RunAndWait, RunArgument, SubmitDraft, wait};
 use super::asking::{self, OpenQuestion};
-use super::client::Client;
+use super::client::McpClient;
 use super::reply::{ToolError, ToolReply, refused};
 use super::state::{self, ServerState};
 use super::status::{self, HostTurn};
@@ -22,7 +22,7 @@ use crate::background::Background;
 
 pub async fn submit_draft(
     server: &ServerState,
-    client: &Client,
+    client: &McpClient,
     args: SubmitDraft,
 ) -> Result<ToolReply, ToolError> {
     let (background, run) = server.run(&args.run)?;
@@ -33,7 +33,7 @@ pub async fn submit_draft(
 /// Leaves the host's draft for the turn that waits for one.
 pub fn post_draft(
     background: &Background,
-    client: &Client,
+    client: &McpClient,
     run: &RunId,
     draft: String,
 ) -> Result<(), ToolError> {
@@ -70,7 +70,7 @@ fn no_draft_wanted(background: &Background, run: &RunId) -> Result<ToolError, To
 
 pub async fn get_verdict(
     server: &ServerState,
-    client: &Client,
+    client: &McpClient,
     args: RunAndWait,
 ) -> Result<ToolReply, ToolError> {
     let (background, run) = server.run(&args.run)?;
@@ -89,7 +89,7 @@ pub fn read_run(server: &ServerState, args: &RunArgument) -> Result<ToolReply, T
 
 pub async fn answer_question(
     server: &ServerState,
-    client: &Client,
+    client: &McpClient,
     args: AnswerQuestion,
 ) -> Result<ToolReply, ToolError> {
     let (background, run) = server.run(&args.run)?;
@@ -126,7 +126,7 @@ pub async fn answer_question(
 
 pub async fn resume_run(
     server: &ServerState,
-    client: &Client,
+    client: &McpClient,
     args: ResumeRun,
 ) -> Result<ToolReply, ToolError> {
     let (background, run) = server.run(&args.run)?;
@@ -147,7 +147,7 @@ pub async fn resume_run(
 /// Pauses or cancels.
 pub async fn control(
     server: &ServerState,
-    client: &Client,
+    client: &McpClient,
     args: RunArgument,
     what: Control,
 ) -> Result<ToolReply, ToolError> {

@@ -13,7 +13,7 @@ const SPINNER: [&str; 10] = ["⠋", "⠙", "⠹", "⠸", "⠼", "⠴", "⠦", "�
 const TAIL: usize = 400;
 
 #[derive(Default)]
-pub struct Live {
+pub struct LiveLine {
     at_work: BTreeMap<EffectId, ActiveCall>,
     drawn: usize,
     frame: usize,
@@ -28,7 +28,7 @@ struct ActiveCall {
     tail: String,
 }
 
-impl Live {
+impl LiveLine {
     /// `ago` is how long it has been at work already.
     pub fn begin(&mut self, effect: EffectId, who: String, ago: Duration) {
         let now = Instant::now();
@@ -155,7 +155,7 @@ mod tests {
     #[test]
     fn only_the_end_of_a_stream_is_kept() {
         let id: EffectId = "run#1".parse().unwrap();
-        let mut live = Live::default();
+        let mut live = LiveLine::default();
         live.begin(id.clone(), "worker".into(), Duration::ZERO);
         live.streamed(&id, &"ü".repeat(10_000));
         live.streamed(&id, " last words");

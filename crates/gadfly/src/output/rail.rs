@@ -4,7 +4,7 @@
 use gadfly_engine::Digest;
 use gadfly_engine::event::EventKind;
 use gadfly_engine::goal::{
-    ARGS, Claimant, CriterionTrial, GoalStep, Nudge, PREVIEW, StepEnd, WatchVerdict, WholeChangeReview,
+    ARGS, Claimant, CriterionTrial, GoalStep, Nudge, PREVIEW, ProgressVerdict, StepEnd, WholeChangeReview,
 };
 use owo_colors::{OwoColorize as _, Style, XtermColors};
 
@@ -158,13 +158,13 @@ pub const fn step_style(end: StepEnd) -> Style {
     }
 }
 
-fn verdict_style(verdict: WatchVerdict) -> Style {
+fn verdict_style(verdict: ProgressVerdict) -> Style {
     match verdict {
-        WatchVerdict::Progressing => Style::new().green(),
-        WatchVerdict::Stuck => Style::new().yellow(),
-        WatchVerdict::Achieved => Style::new().color(XtermColors::from(EMERALD)).bold(),
-        WatchVerdict::Misled => Style::new().color(XtermColors::from(ORANGE)),
-        WatchVerdict::Error => Style::new().red(),
+        ProgressVerdict::Progressing => Style::new().green(),
+        ProgressVerdict::Stuck => Style::new().yellow(),
+        ProgressVerdict::Achieved => Style::new().color(XtermColors::from(EMERALD)).bold(),
+        ProgressVerdict::Misled => Style::new().color(XtermColors::from(ORANGE)),
+        ProgressVerdict::Error => Style::new().red(),
     }
 }
 
@@ -205,13 +205,13 @@ mod tests {
         anstream::adapter::strip_str(text).to_string()
     }
 
-    fn watched(verdict: WatchVerdict) -> EventKind {
+    fn watched(verdict: ProgressVerdict) -> EventKind {
         EventKind::Watched { critic: "c".into(), verdict, reason: "why\u{1b}[2J".into(), from: 1, to: 5 }
     }
 
     #[test]
     fn every_verdict_has_its_own_colour_and_its_own_word() {
-        use WatchVerdict::{Achieved, Error, Misled, Progressing, Stuck};
+        use ProgressVerdict::{Achieved, Error, Misled, Progressing, Stuck};
         let lines = [Progressing, Stuck, Achieved, Misled, Error].map(|v| entry(&watched(v)).line());
         for (line, colour) in
             lines.iter().zip(["\u{1b}[32m", "\u{1b}[33m", "38;5;43", "38;5;208", "\u{1b}[31m"])

@@ -10,14 +10,14 @@ use gadfly_journal::{Record, RunId};
 use gadfly_runtime::Update;
 use gadfly_runtime::clock::wall_ms;
 
-use super::live::{Live, fitting};
+use super::live::{LiveLine, fitting};
 use super::story::Story;
 use super::{events, meters, pipeline, print, safe, terminal};
 use crate::exit::Code;
 
 pub struct View {
     story: Story,
-    live: Option<Live>,
+    live: Option<LiveLine>,
     json: bool,
     /// Steps, rail and meters, where they are drawn.
     goal: Option<GoalState>,
@@ -27,7 +27,7 @@ pub struct View {
 
 impl View {
     pub fn new(json: bool) -> Self {
-        let live = (!json && terminal::is_live()).then(Live::default);
+        let live = (!json && terminal::is_live()).then(LiveLine::default);
         Self { story: Story::new(live.is_none()), live, json, goal: None, pipeline: None, last_ms: 0 }
     }
 

@@ -15,7 +15,7 @@ use crate::output::safe;
 const LONGEST_NAME: usize = 300;
 const LONGEST_BODY: usize = 16_000;
 
-struct Case {
+struct JunitCase {
     group: &'static str,
     name: String,
     end: CaseResult,
@@ -67,7 +67,7 @@ pub fn render(facts: &ReportFacts<'_>) -> String {
     out
 }
 
-impl Case {
+impl JunitCase {
     fn write(&self, protocol: &str, out: &mut String) {
         let class = escaped(&format!("gadfly.{protocol}.{}", self.group), LONGEST_NAME);
         let name = escaped(&self.name, LONGEST_NAME);
@@ -89,14 +89,14 @@ fn tagged(tag: &str, why: &str, body: &str) -> String {
     format!("<{tag} message=\"{why}\" type=\"{tag}\">{body}</{tag}>")
 }
 
-fn cases(facts: &ReportFacts<'_>) -> Vec<Case> {
+fn cases(facts: &ReportFacts<'_>) -> Vec<JunitCase> {
     let mut cases = vec![outcome(facts)];
     cases.extend(goal(facts));
     cases.extend(pairs(facts));
     for ran in facts.verify() {
         let ends: Vec<String> = ran.verified.runs.iter().map(|run| run.end.to_string()).collect();
         let end = if ran.green { CaseResult::Passed } else { CaseResult::Failed(ends.join(", ")) };
-        cases.push(Case { group: "verify", name: ran.command.clone(), end, body: String::new() });
+        cases.push(JunitCase { group: "verify", name: ran.command.clone(), end, body: String::new() });
     }
     let mut told = HashSet::new();
     for review in facts.reviews() {
@@ -108,12 +108,12 @@ fn cases(facts: &ReportFacts<'_>) -> Vec<Case> {
     rules(facts, &told, &mut cases);
     for (what, because) in &facts.unseen {
         let end = CaseResult::Error(format!("not reviewed: {because}"));
-        cases.push(Case { group: "coverage", name: what.clone(), end, body: String::new() });
+        cases.push(JunitCase { group: "coverage", name: what.clone(), end, body: String::new() });
     }
     cases
 }
 
-fn outcome(facts: &ReportFacts<'_>) -> Case {
+fn outcome(facts: &ReportFacts<'_>) -> JunitCase {
     let end = match facts.because() {
         Some(because) => CaseResult::Error(format!("{}: {because}", facts.label)),
         None if facts.is_approved() => CaseResult::Passed,
@@ -122,11 +122,11 @@ fn outcome(facts: &ReportFacts<'_>) -> Case {
     let reasons = facts.reasons().into_iter().map(|(critic, reason)| format!("{critic}: {reason}"));
     let body = facts.state.result.iter().cloned().chain(reasons).collect::<Vec<_>>().join("\n");
     let name = if facts.state.goal.is_some() { "verified" } else { "approved" };
-    Case { group: "outcome", name: name.to_owned(), end, body }
+    JunitCase { group: "outcome", name: name.to_owned(), end, body }
 }
 
 /// When a goal is reached, as a case.
-fn goal(facts: &ReportFacts<'_>) -> Option<Case> {
+fn goal(facts: &ReportFacts<'_>) -> Option<JunitCase> {
     let pursued = facts.state.goal.as_ref()?;
     let standing = super::goal::standing(facts, pursued);
     let (name, body) = (pursued.criterion.clone(), standing.clone());
@@ -135,11 +135,11 @@ fn goal(facts: &ReportFacts<'_>) -> Option<Case> {
         None => CaseResult::Failed(standing),
         Some(_) => CaseResult::Error(standing),
     };
-    Some(Case { group: "criteria", name, end, body })
+    Some(JunitCase { group: "criteria", name, end, body })
 }
 
 /// Every agent of a pipeline, and its gate.
-fn pairs(facts: &ReportFacts<'_>) -> Vec<Case> {
+fn pairs(facts: &ReportFacts<'_>) -> Vec<JunitCase> {
     let Some(view) = &facts.state.pipeline else { return Vec::new() };
     let case = |row: &AgentRow| {
         let score = row.score.map_or_else(|| "no score".to_owned(), |score| format!("{score}/100"));
@@ -150,9 +150,9 @@ fn pairs(facts: &ReportFacts<'_>) -> Vec<Case> {
             RowStatus::Working => CaseResult::Error("it was not through".to_owned()),
             RowStatus::Pending => CaseResult::Skipped(why),
         };
-        Case { group: "agents", name: row.agent.clone(), end, body: row.open.join("\n") }
+        JunitCase { group: "agents", name: row.agent.clone(), end, body: row.open.join("\n") }
     };
-    let mut cases: Vec<Case> = view.agents.iter().map(case).collect();
+    let mut cases: Vec<JunitCase> = view.agents.iter().map(case).collect();
     cases.extend(view.gate.as_ref().map(|report| {
         let end = if report.is_open() {
             CaseResult::Passed
@@ -160,21 +160,21 @@ fn pairs(facts: &ReportFacts<'_>) -> Vec<Case> {
             CaseResult::Failed(report.blocking.join("; "))
         };
         let body = report.aggregate.arithmetic.join("\n");
-        Case { group: "gate", name: report.gate.name.clone(), end, body }
+        JunitCase { group: "gate", name: report.gate.name.clone(), end, body }
     }));
     cases
 }
 
-fn score(review: &Review) -> Option<Case> {
+fn score(review: &Review) -> Option<JunitCase> {
     let score = review.score.as_ref()?;
     let lens = review.binding.lens.as_deref().map(|lens| format!(", {lens}")).unwrap_or_default();
     let why = format!("{}/100, passes at {}", score.value, score.threshold);
     let end = if score.value >= score.threshold { CaseResult::Passed } else { CaseResult::Failed(why) };
     let name = format!("score by {}{lens}", review.binding.critic);
-    Some(Case { group: "score", name, end, body: score.arithmetic.join("\n") })
+    Some(JunitCase { group: "score", name, end, body: score.arithmetic.join("\n") })
 }
 
-fn criteria(facts: &ReportFacts<'_>, review: &Review, told: &mut HashSet<u32>, cases: &mut Vec<Case>) {
+fn criteria(facts: &ReportFacts<'_>, review: &Review, told: &mut HashSet<u32>, cases: &mut Vec<JunitCase>) {
     for criterion in &review.criteria {
         let belongs = |n: &&NotedFinding| {
             n.finding.criterion.as_deref() == Some(criterion.id.as_str()) || n.finding.rule == criterion.id
@@ -190,13 +190,13 @@ fn criteria(facts: &ReportFacts<'_>, review: &Review, told: &mut HashSet<u32>, c
             false => CaseResult::Failed(why),
         };
         let name = format!("{}: {}", criterion.id, criterion.claim);
-        cases.push(Case { group: "criteria", name, end, body: bodies(facts, &findings) });
+        cases.push(JunitCase { group: "criteria", name, end, body: bodies(facts, &findings) });
     }
 }
 
 /// Findings that belong to no criterion: one case per rubric row, category or engine check; bullets of
 /// `revise` one by one.
-fn rules(facts: &ReportFacts<'_>, told: &HashSet<u32>, cases: &mut Vec<Case>) {
+fn rules(facts: &ReportFacts<'_>, told: &HashSet<u32>, cases: &mut Vec<JunitCase>) {
     let mut by_rule: BTreeMap<(bool, &str), Vec<&NotedFinding>> = BTreeMap::new();
     for noted in facts.findings.iter().filter(|n| !told.contains(&n.finding.number)) {
         by_rule.entry((noted.finding.by == ENGINE, &noted.finding.rule)).or_default().push(noted);
@@ -207,7 +207,7 @@ fn rules(facts: &ReportFacts<'_>, told: &HashSet<u32>, cases: &mut Vec<Case>) {
             for noted in findings {
                 let name = format!("{}. {}", noted.finding.number, noted.finding.says);
                 let why = noted.finding.standing.name().to_owned();
-                cases.push(Case {
+                cases.push(JunitCase {
                     group: "feedback",
                     name,
                     end: CaseResult::Failed(why),
@@ -228,7 +228,7 @@ fn rules(facts: &ReportFacts<'_>, told: &HashSet<u32>, cases: &mut Vec<Case>) {
             CaseResult::Passed
         };
         let group = if engine { "checks" } else { "findings" };
-        cases.push(Case { group, name: rule.to_owned(), end, body: bodies(facts, &findings) });
+        cases.push(JunitCase { group, name: rule.to_owned(), end, body: bodies(facts, &findings) });
     }
 }
 

@@ -6,12 +6,12 @@ use gadfly_engine::budget::Reservation;
 use gadfly_engine::budget::{Limits, Spent};
 use gadfly_engine::event::EventKind;
 use gadfly_engine::finding::{Finding, FindingStatus, Location, Severity};
-use gadfly_engine::goal::{Claimant, GoalStep, Nudge, StepEnd, WatchVerdict};
+use gadfly_engine::goal::{Claimant, GoalStep, Nudge, ProgressVerdict, StepEnd};
 use gadfly_engine::input::InputKind;
 use gadfly_engine::plan::NodePlan;
 use gadfly_engine::question::{About, Choice, Question};
 use gadfly_engine::review::{
-    Binding, Coverage, CoveredFile, CriterionVerdict, Item, Review, Score, Unseen, Verdict,
+    Binding, Coverage, CoveredFile, CriterionVerdict, Review, ReviewItem, Score, Unseen, Verdict,
 };
 use gadfly_engine::tree::{CommandRun, RunEnd, Verified};
 use gadfly_engine::{
@@ -99,7 +99,7 @@ pub fn finding(number: u32, rule: &str, severity: Severity, says: &str) -> Findi
 
 pub fn review(n: u32, verdict: Verdict, findings: Vec<Finding>) -> Review {
     let open = findings.iter().filter(|f| f.is_supported());
-    let open = open.map(|f| Item { number: f.number, text: f.line(), since: f.since }).collect();
+    let open = open.map(|f| ReviewItem { number: f.number, text: f.line(), since: f.since }).collect();
     Review {
         binding: Binding {
             round: n,
@@ -202,7 +202,7 @@ pub fn unverified() -> RunState {
 pub fn revise() -> RunState {
     let mut state = begun("revise", "Write the abstract");
     let mut judged = review(1, Verdict::Rejected, vec![]);
-    judged.open = vec![Item { number: 1, text: "State the sample size.".into(), since: 1 }];
+    judged.open = vec![ReviewItem { number: 1, text: "State the sample size.".into(), since: 1 }];
     let open = vec!["State the sample size.".to_owned()];
     let halted = Outcome::Halted { reason: Halt::Cap, draft: None, open };
     step(&mut state, vec![round(1), EventKind::Reviewed { round: 1, review: judged }], Some(halted));
@@ -238,7 +238,7 @@ pub fn goal_step(n: u32, args: &str, end: StepEnd, preview: &str) -> EventKind {
     EventKind::Stepped { step: GoalStep { n, tool, args, end, preview, took_ms: 10 } }
 }
 
-pub fn watched(verdict: WatchVerdict, from: u32, to: u32, reason: &str) -> EventKind {
+pub fn watched(verdict: ProgressVerdict, from: u32, to: u32, reason: &str) -> EventKind {
     EventKind::Watched { critic: "reader".into(), verdict, reason: reason.into(), from, to }
 }
 
@@ -249,7 +249,7 @@ pub fn goal_verified() -> RunState {
         EventKind::Claimed { by: Claimant::Worker, rationale: "all tests pass".into() },
         EventKind::VerificationFailed { detail: "`cargo test` exited with 101".into(), in_a_row: 1 },
         goal_step(2, "command=sed -i s/1/2/ src/a.rs", StepEnd::Ok, "exit code 0"),
-        watched(WatchVerdict::Achieved, 1, 2, "the tests pass now"),
+        watched(ProgressVerdict::Achieved, 1, 2, "the tests pass now"),
         EventKind::Claimed { by: Claimant::Critic, rationale: "the tests pass now".into() },
         EventKind::GoalVerified { detail: "`cargo test` exits with 0".into() },
     ];
@@ -276,7 +276,7 @@ pub fn goal_stuck() -> RunState {
     let mut state = goal();
     let mut events: Vec<EventKind> =
         (1..=10).map(|n| goal_step(n, "command=cargo test", StepEnd::Err, "exit code 101")).collect();
-    events.push(watched(WatchVerdict::Stuck, 6, 10, "the same edit fails again and again"));
+    events.push(watched(ProgressVerdict::Stuck, 6, 10, "the same edit fails again and again"));
     events.push(EventKind::Nudged { why: Nudge::Stuck, text: digest() });
     events.push(EventKind::GoalPaused { because: "three times stuck in a row".into() });
     let choices = vec![Choice::new("go-on", "let it go on"), Choice::new("give-up", "end here")];

@@ -134,14 +134,14 @@ async fn control(dashboard: &Dashboard, run: &RunId, control: Control) -> Result
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Steer {
+pub struct SteerBody {
     text: String,
 }
 
 pub async fn steer(
     State(dashboard): State<Arc<Dashboard>>,
     Path(run): Path<String>,
-    JsonBody(Steer { text }): JsonBody<Steer>,
+    JsonBody(SteerBody { text }): JsonBody<SteerBody>,
 ) -> ActionResult {
     let run = page::named(&run)?;
     let driven = dashboard.gadfly().steer(&run, &text, BY).map_err(|e| match e {
@@ -159,7 +159,7 @@ pub async fn steer(
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Resume {
+pub struct ResumeBody {
     #[serde(default)]
     agree: Option<String>,
     /// Higher caps to go on with.
@@ -195,7 +195,7 @@ impl Caps {
 pub async fn resume(
     State(dashboard): State<Arc<Dashboard>>,
     Path(run): Path<String>,
-    JsonBody(Resume { agree, raise }): JsonBody<Resume>,
+    JsonBody(ResumeBody { agree, raise }): JsonBody<ResumeBody>,
 ) -> ActionResult {
     let run = page::named(&run)?;
     let summary = dashboard.gadfly().journal().summary(&run)?;

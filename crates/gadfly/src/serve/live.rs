@@ -41,20 +41,20 @@ enum Topic {
 /// The newest page, as one line of JSON; none of a run that is gone.
 type NewestPage = watch::Receiver<Option<Arc<str>>>;
 
-struct Feed {
+struct PageFeed {
     newest: NewestPage,
     /// Ends the task when the last one who looks is gone.
     _ends: watch::Sender<()>,
 }
 
-pub struct Live {
+pub struct LivePages {
     background: Arc<Background>,
-    feeds: Mutex<HashMap<Topic, Weak<Feed>>>,
+    feeds: Mutex<HashMap<Topic, Weak<PageFeed>>>,
     room: Arc<Semaphore>,
     closed: watch::Sender<bool>,
 }
 
-impl Live {
+impl LivePages {
     pub fn new(background: Arc<Background>) -> Self {
         let (closed, _) = watch::channel(false);
         Self { background, feeds: Mutex::default(), room: Arc::new(Semaphore::new(STREAMS)), closed }
@@ -66,7 +66,7 @@ impl Live {
     }
 
     /// Folds the topic's first page, or joins those who follow it already.
-    async fn follow(&self, topic: Topic) -> Result<Arc<Feed>, HttpRefusal> {
+    async fn follow(&self, topic: Topic) -> Result<Arc<PageFeed>, HttpRefusal> {
         if let Some(feed) = self.known(&topic) {
             return Ok(feed);
         }
@@ -78,13 +78,13 @@ impl Live {
         feeds.retain(|_, feed| feed.strong_count() > 0);
         let (tell, newest) = watch::channel(Some(first));
         let (ends, ended) = watch::channel(());
-        let feed = Arc::new(Feed { newest, _ends: ends });
+        let feed = Arc::new(PageFeed { newest, _ends: ends });
         feeds.insert(topic.clone(), Arc::downgrade(&feed));
         tokio::spawn(keep_folding(Arc::clone(&self.background), topic, tell, ended));
         Ok(feed)
     }
 
-    fn known(&self, topic: &Topic) -> Option<Arc<Feed>> {
+    fn known(&self, topic: &Topic) -> Option<Arc<PageFeed>> {
         self.feeds.lock().unwrap_or_else(PoisonError::into_inner).get(topic).and_then(Weak::upgrade)
     }
 
@@ -120,7 +120,7 @@ impl Live {
 struct Following {
     newest: NewestPage,
     #[expect(dead_code, reason = "held, so that the page goes on being folded")]
-    feed: Arc<Feed>,
+    feed: Arc<PageFeed>,
     #[expect(dead_code, reason = "held until the stream ends")]
     place: OwnedSemaphorePermit,
     first: bool,

@@ -9,7 +9,7 @@ use std::sync::{Mutex, PoisonError};
 use axum::http::Method;
 use ring::{digest, hmac};
 
-use super::token::{Token, TokenError, hex, random};
+use super::token::{PageToken, TokenError, hex, random};
 
 /// The word before a page's mark in `Authorization`.
 pub const SCHEME: &str = "Gadfly ";
@@ -44,11 +44,11 @@ pub enum NotLetIn {
 }
 
 impl PageProof {
-    pub fn new(token: &Token) -> Result<Self, TokenError> {
+    pub fn new(token: &PageToken) -> Result<Self, TokenError> {
         Ok(Self::of(token, random::<16>()?))
     }
 
-    fn of(token: &Token, start: String) -> Self {
+    fn of(token: &PageToken, start: String) -> Self {
         let token = hmac::Key::new(hmac::HMAC_SHA256, token.text().as_bytes());
         let key = hmac::sign(&token, format!("key\n{start}").as_bytes());
         Self { start, key: hmac::Key::new(hmac::HMAC_SHA256, key.as_ref()), spent: Mutex::default() }
@@ -123,7 +123,7 @@ mod tests {
     const TOKEN: &str = "0123456789abcdef01234567";
 
     fn of_start(start: &str) -> PageProof {
-        PageProof::of(&Token::of_start(Some(TOKEN)).unwrap(), start.repeat(32))
+        PageProof::of(&PageToken::of_start(Some(TOKEN)).unwrap(), start.repeat(32))
     }
 
     fn marked(proof: &PageProof, method: &str, path: &str, nonce: &str, body: &str) -> String {

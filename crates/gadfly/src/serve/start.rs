@@ -189,7 +189,7 @@ impl StartLoopBody {
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Goal {
+pub struct StartGoalBody {
     #[serde(default)]
     named: Option<String>,
     #[serde(default, rename = "goal")]
@@ -206,7 +206,7 @@ pub async fn start_goal(
     JsonBody(sent): JsonBody<Map<String, Value>>,
 ) -> Result<Json<Value>, HttpRefusal> {
     let context = dashboard.now();
-    let (given, form) = read::<Goal>(ConfigSection::Goal, sent, &context.root.dir)?;
+    let (given, form) = read::<StartGoalBody>(ConfigSection::Goal, sent, &context.root.dir)?;
     let agree = form.agree.clone();
     let request = form.request(given, &context)?;
     let gadfly = dashboard.background.under(&context);
@@ -218,7 +218,7 @@ pub async fn start_goal(
     begin(&dashboard, &context, ready, agree.as_deref()).await
 }
 
-impl Goal {
+impl StartGoalBody {
     fn request(self, mut given: Overrides, context: &Context) -> Result<GoalRequest, HttpRefusal> {
         let filled = |text: Option<String>| text.map(|t| t.trim().to_owned()).filter(|t| !t.is_empty());
         let (named, goal) = (filled(self.named), filled(self.text));

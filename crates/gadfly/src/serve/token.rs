@@ -8,7 +8,7 @@ const SHORTEST: usize = 24;
 const LONGEST: usize = 256;
 
 #[derive(Clone)]
-pub struct Token {
+pub struct PageToken {
     text: String,
 }
 
@@ -23,7 +23,7 @@ pub enum TokenError {
     Random(String),
 }
 
-impl Token {
+impl PageToken {
     /// The one from the environment, else a new one.
     pub fn of_start(given: Option<&str>) -> Result<Self, TokenError> {
         match given {
@@ -69,7 +69,7 @@ mod tests {
 
     #[test]
     fn a_token_is_another_one_at_each_start() {
-        let (first, second) = (Token::of_start(None).unwrap(), Token::of_start(None).unwrap());
+        let (first, second) = (PageToken::of_start(None).unwrap(), PageToken::of_start(None).unwrap());
         assert_eq!(first.text().len(), 48);
         assert_ne!(first.text(), second.text());
         assert!(!second.is(first.text()));
@@ -78,9 +78,9 @@ mod tests {
     #[test]
     fn a_token_of_ones_own_has_to_be_hard_to_guess() {
         for unfit in ["", "secret", "with spaces in it and long enough", &"x".repeat(300)] {
-            assert!(Token::of_start(Some(unfit)).is_err(), "{unfit}");
+            assert!(PageToken::of_start(Some(unfit)).is_err(), "{unfit}");
         }
-        let given = Token::of_start(Some("0123456789abcdef01234567")).unwrap();
+        let given = PageToken::of_start(Some("0123456789abcdef01234567")).unwrap();
         assert!(given.is("0123456789abcdef01234567"));
         assert!(!given.is("0123456789abcdef01234568") && !given.is(""));
     }

@@ -33,14 +33,14 @@ impl Trouble {
     }
 }
 
-pub struct Client {
+pub struct OtlpClient {
     inner: reqwest::Client,
     trouble: Trouble,
     /// Names of headers that may be sent; none: all of them.
     allowed: Option<Vec<String>>,
 }
 
-impl Client {
+impl OtlpClient {
     pub fn new(destination: &Destination, trouble: Trouble) -> Result<Self, reqwest::Error> {
         // Fails only if a provider is installed already, which then serves as well.
         let _ = rustls::crypto::ring::default_provider().install_default();
@@ -114,14 +114,14 @@ fn in_words(error: &reqwest::Error) -> String {
     what.to_owned()
 }
 
-impl fmt::Debug for Client {
+impl fmt::Debug for OtlpClient {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("Client")
     }
 }
 
 // Written out: the trait is made by a macro whose crate nothing else here needs.
-impl HttpClient for Client {
+impl HttpClient for OtlpClient {
     fn send_bytes<'s, 'f>(
         &'s self,
         request: Request<Bytes>,

@@ -15,7 +15,7 @@ use super::client::Trouble;
 use super::destination::Destination;
 use super::span::Span;
 use crate::output::safe;
-use following::Following;
+use following::Follower;
 use wire::OtlpWire;
 
 /// Records that wait, and what their texts may weigh together.
@@ -196,7 +196,7 @@ fn send_all(shared: &ExporterShared, destination: &Destination, journal: Journal
             return;
         }
     };
-    let mut following = Following::new(journal, destination.content);
+    let mut following = Follower::new(journal, destination.content);
     let (most, batch) = if destination.content { (MOST_LONG_SPANS, LONG_BATCH) } else { (MOST_SPANS, BATCH) };
     let mut outgoing =
         Outgoing { spans: VecDeque::new(), most, batch, due: None, refused_once: false, quiet_until: None };
@@ -337,7 +337,7 @@ mod tests {
         let Some(ExporterMessage::Left(left, missed)) = state.queue.pop_back() else { panic!() };
         assert!(state.missed.is_empty(), "nothing is kept of a run that was left");
         let mut out = Vec::new();
-        Following::new(journal, false).left(&left, missed, &mut out);
+        Follower::new(journal, false).left(&left, missed, &mut out);
         let ids = |spans: &[Span]| spans.iter().map(|span| span.id).collect::<Vec<_>>();
         assert_eq!(ids(&out), ids(&folded(&a_round(), ContentPolicy::Nothing)));
     }

@@ -7,7 +7,7 @@ use std::process::Command;
 
 use clap::Parser as _;
 use gadfly_engine::deduction::{DeductionTable, Level};
-use gadfly_engine::protocol::audit::report::{self, Criterion};
+use gadfly_engine::protocol::audit::report::{self, AuditCriterion};
 use gadfly_engine::protocol::converge::sets;
 use gadfly_engine::reading::quoted::Shown;
 use gadfly_engine::reading::{audit, pass, score, status};
@@ -196,10 +196,11 @@ fn read(protocol: &str, text: &str, table: Option<&DeductionTable>) -> Result<()
             score::read(text, &expected, &Shown::default()).map(drop).map_err(|e| e.to_string())
         }
         "audit" => {
-            let criteria = ["SC-1", "SC-2"].map(|id| Criterion { id: id.into(), claim: "It holds.".into() });
+            let criteria =
+                ["SC-1", "SC-2"].map(|id| AuditCriterion { id: id.into(), claim: "It holds.".into() });
             let (task_id, report_path) = ("T1", "scratch/critic-T1-r1.json");
             let expected =
-                report::Expected { task_id, round: 1, criteria: &criteria, by: "critic", report_path };
+                report::ExpectedReport { task_id, round: 1, criteria: &criteria, by: "critic", report_path };
             audit::read(text, None, &expected, &Shown::default()).map(drop).map_err(|e| e.to_string())
         }
         "converge" => {

@@ -1,16 +1,17 @@
 //! `learn`: suggestions of runs, a person's word on them, and patterns of several projects.
 
 use gadfly_engine::pipeline::PipelineEvent;
-use gadfly_engine::pipeline::learning::{Suggestion, Tag};
+use gadfly_engine::pipeline::learning::{LearnTag, Suggestion};
 
 use crate::desk::Desk;
 
-fn suggestion(tag: Tag, agent: &str) -> Suggestion {
+fn suggestion(tag: LearnTag, agent: &str) -> Suggestion {
     Suggestion { tag, agent: agent.into(), text: format!("{agent} did it"), action: format!("mind {agent}") }
 }
 
 fn learned(desk: &Desk) {
-    let suggestions = vec![suggestion(Tag::Friction, "strategist"), suggestion(Tag::HighPerf, "coder")];
+    let suggestions =
+        vec![suggestion(LearnTag::Friction, "strategist"), suggestion(LearnTag::HighPerf, "coder")];
     desk.recorded(vec![PipelineEvent::Learned { suggestions }]);
 }
 

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use gadfly_engine::budget::{Account, Cap, Limits, Shortage};
 use gadfly_engine::plan::NodePlan;
-use gadfly_engine::review::{Binding, Coverage, Item};
+use gadfly_engine::review::{Binding, Coverage, ReviewItem};
 use gadfly_engine::{
     CallFailure, Digest, Event, FailureKind, Input, Plan, Stamp, Start, Step, Usage, Waiting,
 };
@@ -40,7 +40,8 @@ fn log_of(protocol: &str, settings: serde_json::Value, title: &str) -> CriticLog
 fn review(round: u32, verdict: Verdict, open: &[&str]) -> EventKind {
     let digest = Digest::of(b"x");
     let binding = Binding { round, artifact: digest, critic: "c".into(), lens: None, rubric: digest };
-    let items = open.iter().zip(1..).map(|(t, number)| Item { number, text: (*t).into(), since: round });
+    let items =
+        open.iter().zip(1..).map(|(t, number)| ReviewItem { number, text: (*t).into(), since: round });
     EventKind::Reviewed {
         round,
         review: Review {

@@ -7,7 +7,7 @@ mod meters;
 use std::collections::{BTreeMap, BTreeSet};
 
 use gadfly_engine::event::EventKind;
-use gadfly_engine::goal::{GoalStep, StepEnd, WatchVerdict};
+use gadfly_engine::goal::{GoalStep, ProgressVerdict, StepEnd};
 use gadfly_engine::input::InputKind;
 use gadfly_engine::manifest::RunManifest;
 use gadfly_engine::tree::Change;
@@ -375,13 +375,13 @@ impl GoalCounts {
         }
     }
 
-    const fn of_verdict(&mut self, verdict: WatchVerdict) -> &mut u32 {
+    const fn of_verdict(&mut self, verdict: ProgressVerdict) -> &mut u32 {
         match verdict {
-            WatchVerdict::Progressing => &mut self.progressing,
-            WatchVerdict::Stuck => &mut self.stuck,
-            WatchVerdict::Achieved => &mut self.achieved,
-            WatchVerdict::Misled => &mut self.misled,
-            WatchVerdict::Error => &mut self.error,
+            ProgressVerdict::Progressing => &mut self.progressing,
+            ProgressVerdict::Stuck => &mut self.stuck,
+            ProgressVerdict::Achieved => &mut self.achieved,
+            ProgressVerdict::Misled => &mut self.misled,
+            ProgressVerdict::Error => &mut self.error,
         }
     }
 }

@@ -4,7 +4,7 @@
 use std::collections::HashSet;
 
 use gadfly_engine::finding::{ENGINE, Finding, FindingStatus};
-use gadfly_engine::review::{CriterionVerdict, Item, Review, Unseen, Verdict};
+use gadfly_engine::review::{CriterionVerdict, Review, ReviewItem, Unseen, Verdict};
 use gadfly_engine::stall::Stall;
 use gadfly_engine::tree::Verified;
 use gadfly_engine::{Digest, NodePath};
@@ -21,7 +21,7 @@ pub struct RoundState {
     pub verdict: Option<Verdict>,
     pub overruled: bool,
     /// What is open, of all critics, by number.
-    pub open: Vec<Item>,
+    pub open: Vec<ReviewItem>,
     pub addressed: Vec<u32>,
     pub notes: Vec<String>,
     /// Sections that changed although no open item asked for it.

@@ -2,7 +2,9 @@
 
 use gadfly_engine::finding::{FindingStatus, Severity};
 use gadfly_engine::question::{About, Choice};
-use gadfly_engine::review::{Binding, Coverage, CriterionVerdict, Item, Review, Score, Unseen, Verdict};
+use gadfly_engine::review::{
+    Binding, Coverage, CriterionVerdict, Review, ReviewItem, Score, Unseen, Verdict,
+};
 use gadfly_engine::tree::{CommandRun, RunEnd, Verified};
 use gadfly_engine::{Class, Event, Finding, Input, Stamp, Step};
 
@@ -32,7 +34,7 @@ pub(crate) fn finding(number: u32, standing: FindingStatus, by: &str) -> Finding
 
 pub(crate) fn review(round: u32, critic: &str, verdict: Verdict, findings: Vec<Finding>) -> EventKind {
     let open = findings.iter().filter(|f| f.is_supported());
-    let open = open.map(|f| Item { number: f.number, text: f.line(), since: f.since }).collect();
+    let open = open.map(|f| ReviewItem { number: f.number, text: f.line(), since: f.since }).collect();
     let review = Review {
         binding: Binding {
             round,

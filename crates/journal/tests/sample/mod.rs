@@ -7,7 +7,7 @@ use gadfly_engine::budget::{Limits, Spent};
 use gadfly_engine::event::EventKind;
 use gadfly_engine::input::InputKind;
 use gadfly_engine::plan::NodePlan;
-use gadfly_engine::review::{Binding, Coverage, Item, Review, Verdict};
+use gadfly_engine::review::{Binding, Coverage, Review, ReviewItem, Verdict};
 use gadfly_engine::{
     Answer, Digest, Event, Input, Money, NodePath, Outcome, Part, Plan, Reply, Stamp, Start, Step,
     StopReason, Text, Usage,
@@ -81,7 +81,8 @@ pub fn drafted(round: u32, body: &str) -> Vec<EventKind> {
 
 pub fn reviewed(round: u32, verdict: Verdict, open: &[&str]) -> EventKind {
     let digest = Digest::of(b"x");
-    let items = open.iter().zip(1..).map(|(t, number)| Item { number, text: (*t).into(), since: round });
+    let items =
+        open.iter().zip(1..).map(|(t, number)| ReviewItem { number, text: (*t).into(), since: round });
     let review = Review {
         binding: Binding { round, artifact: digest, critic: "reader".into(), lens: None, rubric: digest },
         verdict,

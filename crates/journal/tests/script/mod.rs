@@ -6,7 +6,7 @@ use gadfly_engine::budget::{Limits, Reservation, Spent};
 use gadfly_engine::deduction::Level;
 use gadfly_engine::effect::EffectId;
 use gadfly_engine::event::EventKind;
-use gadfly_engine::goal::{Claimant, GoalStep, Nudge, StepEnd, WatchVerdict};
+use gadfly_engine::goal::{Claimant, GoalStep, Nudge, ProgressVerdict, StepEnd};
 use gadfly_engine::input::InputKind;
 use gadfly_engine::pipeline::registry::RegistryEntry as Registered;
 use gadfly_engine::pipeline::{Gate, PipelineEvent, Registry};
@@ -315,7 +315,7 @@ fn digest() -> Digest {
 }
 
 fn watched(to: u32) -> EventKind {
-    let (critic, verdict) = ("c".into(), WatchVerdict::Progressing);
+    let (critic, verdict) = ("c".into(), ProgressVerdict::Progressing);
     EventKind::Watched { critic, verdict, reason: "because".into(), from: 1, to }
 }
 

@@ -4,7 +4,7 @@
 use std::ops::Range;
 use std::path::Path;
 
-use gadfly_engine::pipeline::{Registry, Weight};
+use gadfly_engine::pipeline::{PairWeight, Registry};
 
 use super::{Adopted, AdoptedScore, UNBOUND, is_no_verdict, judged_by, leading_score, normalised};
 use crate::place::SourceSpan;
@@ -145,7 +145,7 @@ fn whose(of: &[String], target: Option<&str>, registry: Option<&Registry>) -> Op
         let makes =
             target.split([' ', ',', ';', '`']).any(|path| entry.is_some_and(|entry| entry.makes(path)));
         let component = entry.and_then(|entry| match &entry.weight {
-            Weight::Share { component, .. } => Some(normalised(component)),
+            PairWeight::Share { component, .. } => Some(normalised(component)),
             _ => None,
         });
         words.contains(&normalised(agent)) || makes || component.is_some_and(|c| normalised(target) == c)

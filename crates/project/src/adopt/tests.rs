@@ -2,13 +2,13 @@
 
 use std::fs;
 
-use gadfly_engine::pipeline::registry::{Product, RegistryEntry, Weight};
+use gadfly_engine::pipeline::registry::{PairWeight, Product, RegistryEntry};
 use gadfly_engine::pipeline::{Pattern, Registry};
 
 use super::*;
 
 fn entry(agent: &str, critic: Option<&str>, makes: &[&str]) -> RegistryEntry {
-    let share = Weight::Share { points: 1000, component: agent.into(), binary: false };
+    let share = PairWeight::Share { points: 1000, component: agent.into(), binary: false };
     let produces = makes
         .iter()
         .map(|path| Product { patterns: vec![Pattern::new(path)], ..Product::default() })

@@ -25,7 +25,7 @@ pub struct AgentConfig {
     pub base_url: Option<Sourced<Endpoint>>,
     pub model: Option<Sourced<String>>,
     pub vendor: Option<Sourced<String>>,
-    pub key: Option<Sourced<Key>>,
+    pub key: Option<Sourced<KeySource>>,
     /// The named override: this host may get a key that belongs to another vendor.
     pub send_key_to: Option<Sourced<String>>,
     pub system: Option<Sourced<SystemPrompt>>,
@@ -105,7 +105,7 @@ impl ProcessConfig {
 
 /// Where an agent's key comes from. The key itself is never here.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub enum Key {
+pub enum KeySource {
     Env(String),
     Command(Vec<String>),
 }
@@ -124,7 +124,7 @@ impl AgentConfig {
     pub fn may_send_key(&self) -> bool {
         let Some(base_url) = &self.base_url else { return false };
         let Some(key) = &self.key else { return false };
-        let Key::Env(name) = &key.value else { return true };
+        let KeySource::Env(name) = &key.value else { return true };
         vendor_host(name).is_none_or(|host| host == base_url.value.host)
             || self.send_key_to.as_ref().is_some_and(|to| to.value.eq_ignore_ascii_case(&base_url.value.host))
     }
@@ -186,10 +186,10 @@ impl AgentConfig {
         let usual = usual.map(|program| vec![Sourced::built_in(program.to_owned())]);
         let given = [table.texts("command"), table.texts("args")];
         let command = usual.into_iter().chain(given.into_iter().flatten().map(|list| list.value)).flatten();
-        let key_env = table.text("key_env").map(|k| k.map(Key::Env));
+        let key_env = table.text("key_env").map(|k| k.map(KeySource::Env));
         let key_command = || {
             let list = table.texts("key_command")?;
-            Some(list.map(|words| Key::Command(words.into_iter().map(|w| w.value).collect())))
+            Some(list.map(|words| KeySource::Command(words.into_iter().map(|w| w.value).collect())))
         };
         let agent = Self {
             name: name.to_owned(),
@@ -240,8 +240,8 @@ impl AgentConfig {
                 && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
         };
         let key = self.key.as_ref().and_then(|k| match &k.value {
-            Key::Env(name) => Some(name.as_str()),
-            Key::Command(_) => None,
+            KeySource::Env(name) => Some(name.as_str()),
+            KeySource::Command(_) => None,
         });
         if let Some(name) = key.filter(|n| !is_variable(n) || looks_like_key(n)) {
             // Not repeated in the message: it may be the key itself.
@@ -299,7 +299,7 @@ impl AgentConfig {
                 Problem::error(message).help(format!("write send_key_to = \"{host}\" or remove it")),
                 "send_key_to",
             );
-        } else if let Key::Env(name) = &key.value
+        } else if let KeySource::Env(name) = &key.value
             && let Some(vendor) = vendor_host(name)
             && !self.may_send_key()
         {

@@ -83,7 +83,7 @@ pub fn read(setting: &Sourced<CriteriaSetting>) -> Result<Vec<Sourced<CriterionS
         }
         CriteriaSetting::Set(name) => {
             let set = sets::set(name).map(|s| s.criteria.as_slice()).unwrap_or_default();
-            let item = |c: &sets::Criterion| {
+            let item = |c: &sets::ConvergeCriterion| {
                 setting.with(CriterionSetting { name: Some(c.name.clone()), text: c.question.clone() })
             };
             Ok(set.iter().map(item).collect())

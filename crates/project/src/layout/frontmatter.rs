@@ -15,7 +15,7 @@ const LONGEST: usize = 64 * 1024;
 
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Frontmatter {
-    fields: BTreeMap<String, Field>,
+    fields: BTreeMap<String, FrontmatterField>,
     /// What had to be guessed.
     pub guesses: Vec<Guess>,
     /// The byte at which the text below it begins; 0 or the length of a byte order mark without frontmatter.
@@ -31,7 +31,7 @@ pub struct Guess {
 }
 
 #[derive(Clone, PartialEq, Eq, Debug)]
-struct Field {
+struct FrontmatterField {
     value: HeadValue,
     span: Range<usize>,
 }
@@ -155,7 +155,7 @@ impl Frontmatter {
             } else if self.fields.len() >= MOST_FIELDS {
                 self.guess(line, "is one field too many and was passed over");
             } else {
-                self.fields.insert(key.to_owned(), Field { value, span: line.span() });
+                self.fields.insert(key.to_owned(), FrontmatterField { value, span: line.span() });
             }
         }
     }

@@ -10,7 +10,7 @@ use crate::place::{Problem, visible};
 use crate::suggest;
 use crate::trust::{Group, TrustEntry, What};
 
-use super::Skill;
+use super::NeuroflowSkill;
 use super::page::{self, Page};
 
 /// Folders of a project that may hold the plugin's `skills/` and `agents/`, the first that has a file wins.
@@ -49,10 +49,10 @@ pub(super) fn agent(root: &Path, name: &str, problems: &mut Vec<Problem>) -> Opt
 }
 
 /// The skill of a phase, or of the closest phase that has one.
-pub(super) fn skill(root: &Path, phase: &str, problems: &mut Vec<Problem>) -> Option<Skill> {
+pub(super) fn skill(root: &Path, phase: &str, problems: &mut Vec<Problem>) -> Option<NeuroflowSkill> {
     let of = |phase: &str, problems: &mut Vec<Problem>| {
         let path = Path::new("skills").join(format!("phase-{phase}")).join("SKILL.md");
-        Some(Skill { phase: phase.to_owned(), words: first(root, &path, problems)? })
+        Some(NeuroflowSkill { phase: phase.to_owned(), words: first(root, &path, problems)? })
     };
     if let Some(own) = of(phase, problems) {
         return Some(own);

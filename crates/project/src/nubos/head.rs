@@ -7,11 +7,11 @@ use crate::markdown;
 
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub(super) struct PageHead {
-    fields: Vec<Field>,
+    fields: Vec<PageField>,
 }
 
 #[derive(Clone, PartialEq, Eq, Debug)]
-struct Field {
+struct PageField {
     key: String,
     text: String,
     list: Vec<String>,
@@ -21,7 +21,7 @@ struct Field {
 impl PageHead {
     pub fn read(text: &str) -> Self {
         let end = markdown::body_start(text);
-        let mut fields: Vec<Field> = Vec::new();
+        let mut fields: Vec<PageField> = Vec::new();
         let mut at = 0;
         for raw in text.get(..end).unwrap_or_default().split_inclusive('\n') {
             let line = raw.trim_end();
@@ -36,13 +36,13 @@ impl PageHead {
                 let inner = value.strip_prefix('[').and_then(|v| v.split_once(']')).map(|(v, _)| v);
                 let list = inner.map(|inner| inner.split(',').map(plain).filter(|i| !i.is_empty()).collect());
                 let key = key.trim_start_matches('\u{feff}').trim().to_ascii_lowercase();
-                fields.push(Field { key, text: plain(value), list: list.unwrap_or_default(), span });
+                fields.push(PageField { key, text: plain(value), list: list.unwrap_or_default(), span });
             }
         }
         Self { fields }
     }
 
-    fn field(&self, key: &str) -> Option<&Field> {
+    fn field(&self, key: &str) -> Option<&PageField> {
         self.fields.iter().find(|f| f.key == key)
     }
 

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-use gadfly_engine::pipeline::{RegistryEntry, Weight};
+use gadfly_engine::pipeline::{PairWeight, RegistryEntry};
 use gadfly_engine::protocol::score::settings::EscalateTo;
 
 use super::field::{Field, Label, meant, strays};
@@ -184,7 +184,7 @@ impl Draft {
                 }
             }
             // Without a critic it would be dispatched as one: nobody should become that by leaving a line out.
-            if !self.seen.contains_key(&Field::Critic) && matches!(entry.weight, Weight::Share { .. }) {
+            if !self.seen.contains_key(&Field::Critic) && matches!(entry.weight, PairWeight::Share { .. }) {
                 let help = "name its critic, or write `CRITIC: None` if it judges the work of others itself";
                 reading.error(
                     format!("`{name}` has a weight and says nothing about a critic"),

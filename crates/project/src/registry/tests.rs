@@ -7,7 +7,7 @@ mod syntaxes;
 use std::fmt::Write as _;
 use std::path::Path;
 
-use gadfly_engine::pipeline::{Atom, Check, Need, RegistryEntry, Weight};
+use gadfly_engine::pipeline::{Atom, Check, Need, PairWeight, RegistryEntry};
 use gadfly_engine::protocol::score::settings::EscalateTo;
 
 use super::{RegistryFile, parse};
@@ -57,12 +57,12 @@ fn shown(file: &RegistryFile) -> String {
             EscalateTo::User => "the user".into(),
         };
         let weight = match &e.weight {
-            Weight::Share { points, component, binary } => {
+            PairWeight::Share { points, component, binary } => {
                 format!("{points} {component}{}", if *binary { " binary" } else { "" })
             }
-            Weight::Shared { with } => format!("with {with}"),
-            Weight::Advisory => "advisory".into(),
-            Weight::None => "-".into(),
+            PairWeight::Shared { with } => format!("with {with}"),
+            PairWeight::Advisory => "advisory".into(),
+            PairWeight::None => "-".into(),
         };
         let reason = if e.escalation_reason.is_empty() { "" } else { ": " };
         let _ = writeln!(

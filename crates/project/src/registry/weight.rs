@@ -1,11 +1,11 @@
 //! `QUALITY_WEIGHT`: a share in percent with the name of its component, or why there is none.
 
-use gadfly_engine::pipeline::Weight;
+use gadfly_engine::pipeline::PairWeight;
 
 use super::value::{bare, is_none, plain, without_note};
 
 /// The weight of an agent, or what is wrong with it. Where no component is named it is the agent's own.
-pub(super) fn read(text: &str, agent: &str) -> Result<Weight, &'static str> {
+pub(super) fn read(text: &str, agent: &str) -> Result<PairWeight, &'static str> {
     let (first, note) = without_note(text);
     let first = bare(first);
     let lower = first.to_lowercase();
@@ -14,18 +14,18 @@ pub(super) fn read(text: &str, agent: &str) -> Result<Weight, &'static str> {
         || lower.starts_with("none,")
         || lower.starts_with("none:")
     {
-        return Ok(Weight::None);
+        return Ok(PairWeight::None);
     }
     if lower.starts_with("advisory") || lower.starts_with("orientativo") {
-        return Ok(Weight::Advisory);
+        return Ok(PairWeight::Advisory);
     }
     if let Some(with) = shared(first) {
-        return Ok(Weight::Shared { with });
+        return Ok(PairWeight::Shared { with });
     }
     let points = points(first)?;
     let (component, binary) = component(note);
     let component = component.unwrap_or_else(|| agent.to_owned());
-    Ok(if points == 0 { Weight::None } else { Weight::Share { points, component, binary } })
+    Ok(if points == 0 { PairWeight::None } else { PairWeight::Share { points, component, binary } })
 }
 
 /// Hundredths of a percent.
@@ -101,8 +101,8 @@ fn shared(text: &str) -> Option<String> {
 mod tests {
     use super::*;
 
-    fn share(points: u32, component: &str, binary: bool) -> Weight {
-        Weight::Share { points, component: component.into(), binary }
+    fn share(points: u32, component: &str, binary: bool) -> PairWeight {
+        PairWeight::Share { points, component: component.into(), binary }
     }
 
     #[test]
@@ -118,15 +118,15 @@ mod tests {
             ("15%", share(1500, "coder", false)),
             (
                 "Included in code quality weight (not scored separately)",
-                Weight::Shared { with: "code quality".into() },
+                PairWeight::Shared { with: "code quality".into() },
             ),
-            ("Advisory (reported, non-blocking)", Weight::Advisory),
-            ("Orientativo (no bloquea)", Weight::Advisory),
-            ("None (manages the process)", Weight::None),
-            ("None — advisory layer, never blocks", Weight::None),
-            ("None. Coherence is a gate, not a score: it blocks", Weight::None),
-            ("—", Weight::None),
-            ("0%", Weight::None),
+            ("Advisory (reported, non-blocking)", PairWeight::Advisory),
+            ("Orientativo (no bloquea)", PairWeight::Advisory),
+            ("None (manages the process)", PairWeight::None),
+            ("None — advisory layer, never blocks", PairWeight::None),
+            ("None. Coherence is a gate, not a score: it blocks", PairWeight::None),
+            ("—", PairWeight::None),
+            ("0%", PairWeight::None),
         ] {
             assert_eq!(read(text, "coder"), Ok(weight), "{text}");
         }

@@ -15,7 +15,7 @@ use crate::workspace::FolderState;
 /// So many new entries are enough to know that it is too many.
 const MOST_NEW: usize = 10_000;
 
-pub struct Watched {
+pub struct SiteSnapshot {
     outline: ModesAndSizes,
     state: FolderState,
 }
@@ -23,7 +23,7 @@ pub struct Watched {
 /// Mode and size of every entry; the size of a folder says nothing.
 type ModesAndSizes = BTreeMap<Vec<u8>, (u32, u64)>;
 
-impl Watched {
+impl SiteSnapshot {
     /// Reads the whole folder. Waits for the disk.
     pub fn of(folder: &Path) -> io::Result<Self> {
         Ok(Self { outline: outline(folder, usize::MAX)?, state: FolderState::of(folder)? })
@@ -101,7 +101,7 @@ mod tests {
             let dir = tempfile::tempdir().unwrap();
             fs::write(dir.path().join("a"), "1").unwrap();
             fs::create_dir(dir.path().join("sub")).unwrap();
-            let before = Watched::of(dir.path()).unwrap();
+            let before = SiteSnapshot::of(dir.path()).unwrap();
             assert!(before.changes(dir.path()).is_empty());
             act(dir.path());
             assert_eq!(before.changes(dir.path()), [*path]);
@@ -113,7 +113,7 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let at = dir.path().join("at");
         fs::create_dir(&at).unwrap();
-        let before = Watched::of(&at).unwrap();
+        let before = SiteSnapshot::of(&at).unwrap();
         fs::remove_dir(&at).unwrap();
         assert_eq!(before.changes(&at).len(), 1);
     }

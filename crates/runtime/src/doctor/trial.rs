@@ -36,7 +36,7 @@ const SCHEMA: &str = r#"{"type":"object","properties":{"verdict":{"type":"string
 
 /// What a trial of one agent showed.
 #[derive(Clone, Debug, Serialize)]
-pub struct Tried {
+pub struct TrialReport {
     pub agent: String,
     pub ended: TrialResult,
     pub took_ms: u64,
@@ -61,7 +61,7 @@ pub enum TrialResult {
     NotTried(String),
 }
 
-impl Tried {
+impl TrialReport {
     pub fn not_tried(agent: &str, why: &str) -> Self {
         Self::new(agent, TrialResult::NotTried(why.to_owned()))
     }
@@ -82,25 +82,28 @@ impl Tried {
 }
 
 /// Calls one agent of the project as a critic. Nothing is recorded.
-pub async fn try_agent(setup: &Setup, name: &str) -> Tried {
+pub async fn try_agent(setup: &Setup, name: &str) -> TrialReport {
     let resolver = setup.resolver();
     let mut config = resolver.config.clone();
     if config.agents.get(name).is_some_and(|agent| agent.kind.value == AgentKind::Person) {
-        return Tried::new(name, TrialResult::NotTried("a person is asked by runs only".to_owned()));
+        return TrialReport::new(name, TrialResult::NotTried("a person is asked by runs only".to_owned()));
     }
     bound(&mut config, name);
     let agent_set = AgentResolver { config: &config, ..resolver }.resolve(&[name], false).await;
     let member = match &agent_set {
         Ok(agent_set) => agent_set.get(name).and_then(|member| Some((member, member.agent.clone()?))),
-        Err(problems) => return Tried::new(name, TrialResult::Failed(said(problems))),
+        Err(problems) => return TrialReport::new(name, TrialResult::Failed(said(problems))),
     };
     let Some((member, agent)) = member else {
-        return Tried::new(name, TrialResult::NotTried("nobody could be called".to_owned()));
+        return TrialReport::new(name, TrialResult::NotTried("nobody could be called".to_owned()));
     };
     let folder = match TrialFolder::new() {
         Ok(folder) => folder,
         Err(e) => {
-            return Tried::new(name, TrialResult::NotTried(format!("no temporary folder can be made: {e}")));
+            return TrialReport::new(
+                name,
+                TrialResult::NotTried(format!("no temporary folder can be made: {e}")),
+            );
         }
     };
     call(name, member, agent, &folder.0).await
@@ -128,7 +131,7 @@ fn said(problems: &[Problem]) -> String {
     problems.iter().map(one).collect::<Vec<_>>().join("; ")
 }
 
-async fn call(name: &str, member: &AgentHandle, agent: Arc<dyn Agent>, folder: &Path) -> Tried {
+async fn call(name: &str, member: &AgentHandle, agent: Arc<dyn Agent>, folder: &Path) -> TrialReport {
     let (incoming, mut heard) = Back::new(16);
     let (_tell, told) = mpsc::channel(1);
     let effect = EffectId { node: NodePath::root(), n: 1 };
@@ -151,7 +154,7 @@ async fn call(name: &str, member: &AgentHandle, agent: Arc<dyn Agent>, folder: &
         progress: Progress::none(),
         incoming,
     };
-    let mut tried = Tried::new(name, TrialResult::Failed("it ended without a word".to_owned()));
+    let mut tried = TrialReport::new(name, TrialResult::Failed("it ended without a word".to_owned()));
     let listen = async {
         while let Some(came) = heard.recv().await {
             match *came {
@@ -164,7 +167,7 @@ async fn call(name: &str, member: &AgentHandle, agent: Arc<dyn Agent>, folder: &
     tried
 }
 
-fn observe(tried: &mut Tried, observation: Observation) {
+fn observe(tried: &mut TrialReport, observation: Observation) {
     let note = match observation {
         Observation::Guarded { guards } => {
             tried.guards = guards.iter().map(ToString::to_string).collect();
@@ -180,7 +183,7 @@ fn observe(tried: &mut Tried, observation: Observation) {
     }
 }
 
-fn replied(tried: &mut Tried, member: &AgentHandle, reply: Reply, texts: &[Text]) {
+fn replied(tried: &mut TrialReport, member: &AgentHandle, reply: Reply, texts: &[Text]) {
     let mut spent = |usage: gadfly_engine::Usage| {
         tried.tokens = usage.tokens();
         let known = usage.cost.is_some() || member.card.price.is_some();

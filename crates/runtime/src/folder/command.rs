@@ -20,13 +20,13 @@ use crate::tools::confined::{Confined, OUTPUT_KEPT, OutputSink};
 pub(super) const PREPARE_TIME: Duration = Duration::from_mins(10);
 
 /// One run of a command.
-pub(super) struct Ran {
+pub(super) struct CommandResult {
     pub end: RunEnd,
     pub output: String,
     pub took_ms: u64,
 }
 
-impl Ran {
+impl CommandResult {
     pub fn is_green(&self) -> bool {
         self.end == RunEnd::Code(0)
     }
@@ -92,7 +92,7 @@ impl Folder {
         inside: &mut Inside,
         tree: &str,
         cancel: &CancellationToken,
-    ) -> Result<Result<Arc<FreshFolder>, Ran>, FolderError> {
+    ) -> Result<Result<Arc<FreshFolder>, CommandResult>, FolderError> {
         if let Some(fresh) = Self::fresh_of(inside, tree) {
             return Ok(Ok(fresh));
         }
@@ -104,7 +104,7 @@ impl Folder {
                 inside.state.fresh = Some((tree.to_owned(), Arc::clone(&fresh)));
                 Ok(Ok(fresh))
             }
-            Err(output) => Ok(Err(Ran { end: RunEnd::Code(1), output, took_ms: 0 })),
+            Err(output) => Ok(Err(CommandResult { end: RunEnd::Code(1), output, took_ms: 0 })),
         }
     }
 
@@ -135,7 +135,7 @@ impl Folder {
         held: Confined,
         time: Duration,
         cancel: &CancellationToken,
-    ) -> Result<Ran, FolderError> {
+    ) -> Result<CommandResult, FolderError> {
         let command = held.shell(line, dir, Some(time), OutputSink::EndKept);
         let began = Instant::now();
         let done = self.launcher().launch(command, cancel.clone()).await;
@@ -153,7 +153,7 @@ impl Folder {
         };
         let took_ms = u64::try_from(began.elapsed().as_millis()).unwrap_or(u64::MAX);
         let output = noted(tail(&done.stderr), done.beside.as_ref());
-        Ok(Ran { end, output, took_ms })
+        Ok(CommandResult { end, output, took_ms })
     }
 }
 

@@ -1,6 +1,6 @@
 //! The settings of an `audit`: success criteria, scope, verify commands, and who works in the folder.
 
-use gadfly_engine::protocol::audit::report::Criterion;
+use gadfly_engine::protocol::audit::report::AuditCriterion;
 use gadfly_engine::protocol::audit::settings::AuditSettings;
 use gadfly_engine::tree::Acceptance;
 use gadfly_engine::work::Work;
@@ -91,7 +91,7 @@ fn criteria_of(
     config: &LoopConfig,
     request: &Request,
     problems: &mut Vec<Problem>,
-) -> Option<Vec<Criterion>> {
+) -> Option<Vec<AuditCriterion>> {
     let mut given: Vec<CriterionSetting> = match config.options.criteria.as_ref().map(criteria::read) {
         Some(Err(problem)) => {
             problems.push(problem);
@@ -116,11 +116,11 @@ fn criteria_of(
 }
 
 /// Ids as given; the others are SC-1, SC-2 … where those are free.
-fn numbered(given: Vec<CriterionSetting>) -> Vec<Criterion> {
+fn numbered(given: Vec<CriterionSetting>) -> Vec<AuditCriterion> {
     let taken: Vec<String> = given.iter().filter_map(|c| c.name.as_ref()).map(|n| n.to_uppercase()).collect();
     let mut free = (1..).map(|n| format!("SC-{n}")).filter(|id| !taken.contains(id));
     let mut id = |name: Option<String>| name.or_else(|| free.next()).unwrap_or_default();
-    given.into_iter().map(|c| Criterion { id: id(c.name), claim: c.text }).collect()
+    given.into_iter().map(|c| AuditCriterion { id: id(c.name), claim: c.text }).collect()
 }
 
 /// A name that can stand in a file's name.

@@ -1,7 +1,7 @@
 //! The settings of a `converge` loop: named questions, the safety cap that comes with them, and what earlier
 //! runs on the same file put off.
 
-use gadfly_engine::protocol::converge::sets::{self, Criterion, PASSES};
+use gadfly_engine::protocol::converge::sets::{self, ConvergeCriterion, PASSES};
 use gadfly_engine::protocol::converge::settings::{ConvergeSettings, DeferredEarlier};
 use gadfly_journal::{Deferred, Journal, OpenError};
 use gadfly_project::config::{CriteriaSetting, CriterionSetting, criteria};
@@ -77,7 +77,7 @@ fn criteria_of(
     config: &LoopConfig,
     request: &Request,
     problems: &mut Vec<Problem>,
-) -> Option<Vec<Criterion>> {
+) -> Option<Vec<ConvergeCriterion>> {
     let mut given: Vec<CriterionSetting> = match config.options.criteria.as_ref().map(criteria::read) {
         Some(Err(problem)) => {
             problems.push(problem);
@@ -87,11 +87,11 @@ fn criteria_of(
         None => Vec::new(),
     };
     given.extend(request.criteria.iter().map(|c| CriterionSetting::of_line(&c.value)));
-    let named = |(n, c): (usize, CriterionSetting)| Criterion {
+    let named = |(n, c): (usize, CriterionSetting)| ConvergeCriterion {
         name: c.name.unwrap_or_else(|| format!("CRITERION_{}", n + 1)),
         question: c.text,
     };
-    let mut criteria: Vec<Criterion> = given.into_iter().enumerate().map(named).collect();
+    let mut criteria: Vec<ConvergeCriterion> = given.into_iter().enumerate().map(named).collect();
     if criteria.is_empty() {
         criteria = request.from.as_ref().map(|old| old.questions.clone()).unwrap_or_default();
     }

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use gadfly_engine::brief::Reference;
 use gadfly_engine::deduction::DeductionTable;
 use gadfly_engine::judging::Seat;
-use gadfly_engine::protocol::converge::sets::Criterion;
+use gadfly_engine::protocol::converge::sets::ConvergeCriterion;
 use gadfly_engine::protocol::score::settings::EscalateTo;
 use gadfly_engine::protocol::{converge, revise, score};
 use gadfly_engine::{Digest, Plan, Target, Text};
@@ -24,7 +24,7 @@ pub struct Inherited {
     /// Of a `score` loop.
     pub(super) score_rubric: Option<(String, Option<DeductionTable>)>,
     /// Of a `converge` loop.
-    pub(super) questions: Vec<Criterion>,
+    pub(super) questions: Vec<ConvergeCriterion>,
     pub(super) passes: Option<u32>,
 }
 

@@ -12,7 +12,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 
 use gadfly_engine::deduction::Phase;
-use gadfly_engine::pipeline::registry::{Need, Product, Registry, RegistryEntry, Weight};
+use gadfly_engine::pipeline::registry::{Need, PairWeight, Product, Registry, RegistryEntry};
 use gadfly_engine::pipeline::{Gate, PairVerdict, Pattern};
 use gadfly_engine::protocol::pipeline::settings::{
     Commit, Hooks, PairSettings, PipelineMode, PipelineSettings, Planning,
@@ -250,7 +250,7 @@ fn simple(resolver: &AgentResolver<'_>) -> ProjectRegistry {
         agent: DEFAULT.to_owned(),
         critic: Some(DEFAULT_CRITIC.to_owned()),
         escalate_to: EscalateTo::User,
-        weight: Weight::Share { points: 10_000, component: "work".to_owned(), binary: false },
+        weight: PairWeight::Share { points: 10_000, component: "work".to_owned(), binary: false },
         ..RegistryEntry::default()
     };
     let files = layout::read(resolver.root, resolver.config);

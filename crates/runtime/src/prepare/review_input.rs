@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use gadfly_engine::protocol::audit::checks::scope::Scope;
+use gadfly_engine::protocol::audit::checks::scope::AuditScope;
 use gadfly_engine::work::Work;
 use gadfly_engine::{ArtifactFile, Text};
 use gadfly_project::{Problem, file};
@@ -31,7 +31,7 @@ pub(crate) async fn load_submission(
     wanted: &ReviewTarget,
     exclude: &[String],
 ) -> Result<Option<Submission>, Problem> {
-    let excluded = Scope::new(exclude);
+    let excluded = AuditScope::new(exclude);
     let keep = |path: &str| exclude.is_empty() || !excluded.contains(path);
     // A single file needs no git, and may lie anywhere.
     if let ReviewTarget::Paths(paths) = wanted

@@ -155,12 +155,12 @@ impl RunSettings {
         match self {
             Self::Revise(s) => {
                 let seat = Seat { agent: s.critic.clone(), fallback: s.fallback_critic.clone(), lens: None };
-                Cast::new(s.worker.as_deref(), s.rounds).judged_by(&[seat]).0
+                RoleList::new(s.worker.as_deref(), s.rounds).judged_by(&[seat]).0
             }
             Self::Score(s) => {
                 // An escalated loop begins once more.
                 let rounds = s.rounds.saturating_mul(2);
-                let cast = Cast::new(s.worker.as_deref(), rounds);
+                let cast = RoleList::new(s.worker.as_deref(), rounds);
                 match (&s.escalate_to, &s.worker) {
                     (EscalateTo::Agent(agent), Some(_)) => cast.with("decides", Some(agent), 1),
                     _ => cast,
@@ -170,13 +170,13 @@ impl RunSettings {
             }
             Self::Audit(s) => {
                 let later = s.rounds.saturating_sub(1);
-                Cast::new(s.worker.as_deref(), s.rounds)
+                RoleList::new(s.worker.as_deref(), s.rounds)
                     .with("fixer", s.build_fixer.as_ref(), later)
                     .with("finds", s.researcher.as_ref(), later)
                     .judged_by(&s.critics)
                     .0
             }
-            Self::Converge(s) => Cast::new(s.worker.as_deref(), s.rounds).judged_by(&s.critics).0,
+            Self::Converge(s) => RoleList::new(s.worker.as_deref(), s.rounds).judged_by(&s.critics).0,
             Self::Goal(s) => s.cast(),
             Self::Pipeline(s) => super::pipeline::parts(s),
         }
@@ -184,9 +184,9 @@ impl RunSettings {
 }
 
 /// Parts as they are added.
-struct Cast(Vec<RoleAssignment>, u32);
+struct RoleList(Vec<RoleAssignment>, u32);
 
-impl Cast {
+impl RoleList {
     fn new(worker: Option<&str>, rounds: u32) -> Self {
         let rounds = if worker.is_some() { rounds } else { 1 };
         let worker = worker.map(|agent| RoleAssignment {

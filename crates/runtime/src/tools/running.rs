@@ -15,7 +15,7 @@ use super::kept::KeptOutput;
 const CHUNK: usize = 32 << 10;
 
 /// How a command ended.
-pub struct Ran {
+pub struct EndedCommand {
     pub end: RunEnd,
     pub output: KeptOutput,
 }
@@ -35,7 +35,7 @@ pub async fn run(
     confined: Confined,
     time: Duration,
     cancel: &CancellationToken,
-) -> Result<Ran, NotRun> {
+) -> Result<EndedCommand, NotRun> {
     let held = confined.sandbox.clone();
     let command = confined.shell(line, dir, Some(time), confined::OutputSink::Read);
     let Talk { input: _, output: mut said, end } =
@@ -79,5 +79,5 @@ pub async fn run(
     if let Some(note) = note {
         output.add(format!("\n[{note}, with everything it started]\n").as_bytes());
     }
-    Ok(Ran { end, output })
+    Ok(EndedCommand { end, output })
 }

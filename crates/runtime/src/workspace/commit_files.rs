@@ -39,14 +39,14 @@ pub(crate) struct Intent {
 
 /// What was about to be made when it was last tried.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
-struct Tried {
+struct CommitAttempt {
     intent: Intent,
     /// What it stands on.
     head: Option<String>,
     tree: String,
 }
 
-impl Tried {
+impl CommitAttempt {
     fn read(path: &Path) -> Option<Self> {
         serde_json::from_slice(&fs::read(path).ok()?).ok()
     }
@@ -83,7 +83,7 @@ impl Git {
         let root = enclosing(&project).ok_or(WorkspaceError::NotARepository)?;
         let (repository, users) = Repository::read(self, root).await?;
         let tried = home.join("branch.json");
-        if let Some(earlier) = Tried::read(&tried).filter(|earlier| earlier.intent == wanted)
+        if let Some(earlier) = CommitAttempt::read(&tried).filter(|earlier| earlier.intent == wanted)
             && let Some(made) = self.made_before(&users, &earlier).await?
         {
             return Ok(made);
@@ -115,7 +115,11 @@ impl Git {
     }
 
     /// The commit the branch points at, if it is the one that was about to be made.
-    async fn made_before(&self, users: &GitTarget, tried: &Tried) -> Result<Option<String>, WorkspaceError> {
+    async fn made_before(
+        &self,
+        users: &GitTarget,
+        tried: &CommitAttempt,
+    ) -> Result<Option<String>, WorkspaceError> {
         let reference = format!("refs/heads/{}", tried.intent.branch);
         let args = ["log", "-1", "--no-show-signature", "--format=%H%n%P%n%T%n%B", &reference, "--"];
         let Some(said) = self.line_if_any(users, &args).await? else { return Ok(None) };
@@ -137,9 +141,9 @@ impl Making<'_> {
         tried: &Path,
     ) -> Result<String, WorkspaceError> {
         let tree = self.tree(&intent, head.as_deref()).await?;
-        let trying = Tried { intent, head, tree };
+        let trying = CommitAttempt { intent, head, tree };
         trying.write(tried)?;
-        let Tried { intent, head, tree } = trying;
+        let CommitAttempt { intent, head, tree } = trying;
         self.store.commit(&self.users, &tree, head.as_deref(), &intent.branch, &intent.message).await
     }
 

@@ -19,7 +19,7 @@ use crate::input::{Control, InputKind};
 use crate::judging::{PARTS, Seat};
 use crate::machine::{AgentAnswer, Cx, Engine, WorkerCall};
 use crate::plan::NodePlan;
-use crate::protocol::audit::report::Criterion;
+use crate::protocol::audit::report::AuditCriterion;
 use crate::protocol::audit::{AuditSettings, VERIFY_TIMEOUT_MS, economy::Economy};
 use crate::protocol::harness::{Plays, TASK, Table, card};
 use crate::protocol::{Protocol, Protocols, RuleBook};
@@ -33,7 +33,7 @@ fn settings() -> AuditSettings {
     AuditSettings {
         task_id: "T1".into(),
         task: Digest::of(TASK.as_bytes()),
-        criteria: vec![Criterion { id: "SC-1".into(), claim: "a exists".into() }],
+        criteria: vec![AuditCriterion { id: "SC-1".into(), claim: "a exists".into() }],
         scope: Vec::new(),
         verify: vec!["make test".into()],
         verify_runs: 1,

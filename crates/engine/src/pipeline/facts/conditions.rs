@@ -1,6 +1,6 @@
 //! Whether an agent's conditions hold: atom by atom, and together.
 
-use super::look::{Judged, Look};
+use super::look::{FactsIndex, JudgedState};
 use super::naming::Made;
 use super::{AgentReadiness, Explained, Gap, Holds, output};
 use crate::pipeline::aggregate::{Hundredths, ScoreRow};
@@ -25,7 +25,7 @@ struct Together {
     asks: Vec<String>,
 }
 
-impl<'a> Look<'a> {
+impl<'a> FactsIndex<'a> {
     pub(super) fn requirements(&self, entry: &'a RegistryEntry) -> AgentReadiness {
         let all = self.need(entry, &entry.requires, 0);
         match all.holds {
@@ -135,15 +135,15 @@ impl<'a> Look<'a> {
     fn unmet(&self, critic: &str, entry: &RegistryEntry, at_least: u32) -> Vec<Gap> {
         let (agent, call) = (&entry.agent, self.call(entry));
         let verdict = match self.judged(entry) {
-            Judged::Now(verdict) => verdict,
-            Judged::Stale(path) => {
+            JudgedState::Now(verdict) => verdict,
+            JudgedState::Stale(path) => {
                 let what = format!("{critic} score is stale: {path} changed since it was judged");
                 return vec![gap(
                     what,
                     format!("Run {call} again so that {critic} judges what is there now."),
                 )];
             }
-            Judged::Never | Judged::Elsewhere => {
+            JudgedState::Never | JudgedState::Elsewhere => {
                 let what = format!("{critic} has not judged {agent} yet");
                 return vec![gap(what, format!("Run {call} first so that {critic} can judge it."))];
             }

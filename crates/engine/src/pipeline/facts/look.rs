@@ -8,12 +8,12 @@ use super::{AgentReadiness, ProjectFacts, output};
 use crate::pipeline::aggregate::{Aggregate, ScoreRow};
 use crate::pipeline::gate::Unjudged;
 use crate::pipeline::listing::{Listing, Pattern};
-use crate::pipeline::registry::{Check, RegistryEntry, Weight};
+use crate::pipeline::registry::{Check, PairWeight, RegistryEntry};
 use crate::pipeline::verdict::PairVerdict;
 
-pub(super) struct Look<'a> {
+pub(super) struct FactsIndex<'a> {
     pub(super) facts: ProjectFacts<'a>,
-    judged: BTreeMap<&'a str, Judged<'a>>,
+    judged: BTreeMap<&'a str, JudgedState<'a>>,
     judged_by: BTreeMap<&'a str, Vec<&'a RegistryEntry>>,
     makers: OnceCell<Makers<'a>>,
     whole: OnceCell<Aggregate>,
@@ -23,7 +23,7 @@ pub(super) struct Look<'a> {
 
 /// What is known about an agent's work.
 #[derive(Clone, Copy)]
-pub(super) enum Judged<'a> {
+pub(super) enum JudgedState<'a> {
     Never,
     /// The newest verdict is about another state of this file.
     Stale(&'a str),
@@ -32,7 +32,7 @@ pub(super) enum Judged<'a> {
     Now(&'a PairVerdict),
 }
 
-impl<'a> Judged<'a> {
+impl<'a> JudgedState<'a> {
     pub(super) fn by(entry: &RegistryEntry, verdict: &'a PairVerdict, listing: &Listing) -> Self {
         if let Some(path) = verdict.stale(listing) {
             return Self::Stale(path);
@@ -68,7 +68,7 @@ impl<'a> Judged<'a> {
     }
 }
 
-impl<'a> Look<'a> {
+impl<'a> FactsIndex<'a> {
     pub(super) fn at(facts: ProjectFacts<'a>) -> Self {
         let newest: BTreeMap<&str, &PairVerdict> =
             facts.verdicts.iter().map(|verdict| (verdict.agent.as_str(), verdict)).collect();
@@ -76,7 +76,7 @@ impl<'a> Look<'a> {
         let mut judged_by: BTreeMap<&str, Vec<&RegistryEntry>> = BTreeMap::new();
         for entry in &facts.registry.entries {
             if let Some(verdict) = newest.get(entry.agent.as_str()) {
-                judged.insert(entry.agent.as_str(), Judged::by(entry, verdict, facts.listing));
+                judged.insert(entry.agent.as_str(), JudgedState::by(entry, verdict, facts.listing));
             }
             if let Some(critic) = &entry.critic {
                 judged_by.entry(critic.as_str()).or_default().push(entry);
@@ -92,8 +92,8 @@ impl<'a> Look<'a> {
         }
     }
 
-    pub(super) fn judged(&self, entry: &RegistryEntry) -> Judged<'a> {
-        self.judged.get(entry.agent.as_str()).copied().unwrap_or(Judged::Never)
+    pub(super) fn judged(&self, entry: &RegistryEntry) -> JudgedState<'a> {
+        self.judged.get(entry.agent.as_str()).copied().unwrap_or(JudgedState::Never)
     }
 
     /// Whom this critic is the critic of, as far as they run here.
@@ -143,7 +143,7 @@ impl<'a> Look<'a> {
 
     /// The sum an agent is checked against: without itself, if it waits for that sum.
     pub(super) fn aggregate_for(&self, entry: &RegistryEntry) -> Aggregate {
-        let counts = matches!(entry.weight, Weight::Share { .. });
+        let counts = matches!(entry.weight, PairWeight::Share { .. });
         let waits = |check: &Check| matches!(check, Check::Overall { .. } | Check::Components { .. });
         if counts && entry.requires.atoms().iter().any(|atom| waits(&atom.check)) {
             return self.aggregate(Some(&entry.agent));
@@ -168,16 +168,16 @@ impl<'a> Look<'a> {
 
     fn why_unjudged(&self, entry: &RegistryEntry) -> Option<String> {
         match self.judged(entry) {
-            Judged::Stale(path) if self.facts.listing.get(path).is_none() => {
+            JudgedState::Stale(path) if self.facts.listing.get(path).is_none() => {
                 Some(format!("{path} is gone since it was judged"))
             }
-            Judged::Stale(path) => Some(format!("{path} changed since it was judged")),
-            Judged::Now(verdict) if verdict.rejected => {
+            JudgedState::Stale(path) => Some(format!("{path} changed since it was judged")),
+            JudgedState::Now(verdict) if verdict.rejected => {
                 let path = output::begun(&self.facts, entry)?;
                 Some(format!("{path} is there, and the last draft did not pass ({})", verdict.score))
             }
-            Judged::Now(_) => None,
-            Judged::Never | Judged::Elsewhere => {
+            JudgedState::Now(_) => None,
+            JudgedState::Never | JudgedState::Elsewhere => {
                 let path = output::begun(&self.facts, entry)?;
                 Some(format!("{path} is there and was never judged"))
             }
@@ -187,7 +187,7 @@ impl<'a> Look<'a> {
     pub(super) fn aggregate(&self, without: Option<&str>) -> Aggregate {
         let mut rows = Vec::new();
         for entry in &self.facts.registry.entries {
-            let Weight::Share { points, component, binary } = &entry.weight else { continue };
+            let PairWeight::Share { points, component, binary } = &entry.weight else { continue };
             if !self.facts.is_on(entry) || without == Some(entry.agent.as_str()) {
                 continue;
             }

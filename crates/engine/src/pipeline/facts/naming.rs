@@ -4,7 +4,7 @@ use std::cell::OnceCell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Bound;
 
-use super::look::Look;
+use super::look::FactsIndex;
 use crate::pipeline::listing::{Matcher, Pattern};
 use crate::pipeline::registry::{Check, Product, Registry, RegistryEntry};
 
@@ -118,7 +118,7 @@ fn project(registry: &Registry) -> Option<&str> {
     most.filter(|(_, parents)| parents.len() > 1).map(|(last, _)| *last)
 }
 
-impl<'a> Look<'a> {
+impl<'a> FactsIndex<'a> {
     /// Who makes what a pattern names: first who runs here, then who names exactly that.
     fn maker(&self, of: &Pattern, but: &RegistryEntry) -> Option<&'a RegistryEntry> {
         let made = self.makers().of_pattern(of);

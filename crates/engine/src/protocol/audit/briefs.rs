@@ -16,7 +16,7 @@ use crate::tree::{CommandRun, RunEnd, Verified};
 use crate::turn::SCRATCH;
 use crate::work::Work;
 
-use super::Audit;
+use super::AuditProtocol;
 use super::economy::Economy;
 use super::report::{self, ANSWER_SCHEMA};
 use super::settings::AuditSettings;
@@ -79,7 +79,7 @@ fn axes(economy: Economy) -> Vec<&'static str> {
     all
 }
 
-impl Audit {
+impl AuditProtocol {
     /// The task with everything people said since.
     fn task(&self, cx: &mut Cx<'_>) -> Digest {
         if self.said.is_empty() {

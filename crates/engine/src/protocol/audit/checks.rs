@@ -14,7 +14,7 @@ use crate::tree::{Change, ChangeKind, Examined};
 
 use super::routes::{SCOPE_CREEP, SILENCED_FAILURE, TODO_MARKER};
 use diff::{DiffLine, FileDiff};
-pub use scope::Scope;
+pub use scope::AuditScope;
 use test_files::is_test_file;
 
 /// Words that mark work left for later. `TODOS` and `XXXXXX` are other words.
@@ -25,7 +25,7 @@ const MOST_OF_A_KIND: usize = 50;
 /// Everything the engine holds against a change, in a fixed order.
 ///
 /// What was read as a program is judged by what was found in it, everything else by the words in its lines.
-pub fn run(unified_diff: &str, changes: &[Change], scope: &Scope, examined: &Examined) -> Vec<Finding> {
+pub fn run(unified_diff: &str, changes: &[Change], scope: &AuditScope, examined: &Examined) -> Vec<Finding> {
     let files = diff::parse(unified_diff);
     let mut findings = bounded(out_of_scope(changes, scope), "files outside the scope");
     let read: HashSet<&str> = examined.read.iter().map(String::as_str).collect();
@@ -69,7 +69,7 @@ fn finding(
     finding
 }
 
-fn out_of_scope(changes: &[Change], scope: &Scope) -> Vec<Finding> {
+fn out_of_scope(changes: &[Change], scope: &AuditScope) -> Vec<Finding> {
     let outside = changes.iter().filter(|c| !scope.contains(&c.path));
     outside
         .map(|change| {

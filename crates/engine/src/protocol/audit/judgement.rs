@@ -5,14 +5,14 @@ use crate::finding::{Finding, Severity};
 use crate::judging::{Judgement, UnreadReply};
 
 use super::economy::{self, Economy};
-use super::report::{AuditReport, Criterion, CriterionVerdict, Expected};
+use super::report::{AuditCriterion, AuditReport, ExpectedReport, SatisfactionVerdict};
 use super::routes;
 use crate::corpus::Corpus;
 use crate::reading::person::PersonVerdict;
 use crate::reading::{Unread, audit, citations};
 
 #[derive(Clone, Debug)]
-pub(super) struct Judged {
+pub(super) struct AuditJudgement {
     pub report: AuditReport,
     claims: Vec<Finding>,
     block_on: Severity,
@@ -22,10 +22,10 @@ pub(super) struct Judged {
     by_person: bool,
 }
 
-impl Judged {
+impl AuditJudgement {
     pub fn read(
         reading: &UnreadReply<'_>,
-        expected: &Expected<'_>,
+        expected: &ExpectedReport<'_>,
         economy: Economy,
         block_on: Severity,
     ) -> Result<Self, Unread> {
@@ -40,17 +40,17 @@ impl Judged {
     }
 }
 
-impl Judgement for Judged {
+impl Judgement for AuditJudgement {
     fn findings(&mut self) -> &mut Vec<Finding> {
         &mut self.report.findings
     }
 
     fn passes(&self) -> bool {
         let blocks = |f: &Finding| f.is_supported() && routes::weight(f) >= self.block_on;
-        let stands = |verdict: CriterionVerdict| match verdict {
-            CriterionVerdict::Satisfied => true,
-            CriterionVerdict::Unsatisfied => false,
-            CriterionVerdict::InformationMissing | CriterionVerdict::Unverified => self.part,
+        let stands = |verdict: SatisfactionVerdict| match verdict {
+            SatisfactionVerdict::Satisfied => true,
+            SatisfactionVerdict::Unsatisfied => false,
+            SatisfactionVerdict::InformationMissing | SatisfactionVerdict::Unverified => self.part,
         };
         !self.report.partial
             && !self.report.findings.iter().any(blocks)
@@ -68,7 +68,7 @@ impl Judgement for Judged {
         }
         let cited =
             |id: &str| self.claims.iter().any(|c| c.criterion.as_deref() == Some(id) && c.is_supported());
-        let satisfied = self.report.criteria.iter().filter(|c| c.verdict == CriterionVerdict::Satisfied);
+        let satisfied = self.report.criteria.iter().filter(|c| c.verdict == SatisfactionVerdict::Satisfied);
         let mut empty =
             satisfied.filter(|c| !cited(&c.id) && !citations::names_something(&c.evidence, corpus));
         let first = empty.next()?;
@@ -85,7 +85,7 @@ impl Judgement for Judged {
 
 /// A person's verdict as a report. A fix is about the criterion it names, or about the only one there is; the others have
 /// nothing said against them.
-fn by_person(person: &PersonVerdict, expected: &Expected<'_>) -> AuditReport {
+fn by_person(person: &PersonVerdict, expected: &ExpectedReport<'_>) -> AuditReport {
     let names: Vec<&str> = expected.criteria.iter().map(|criterion| criterion.id.as_str()).collect();
     let only = names.first().copied().filter(|_| names.len() == 1);
     let mut findings = Vec::new();
@@ -97,11 +97,11 @@ fn by_person(person: &PersonVerdict, expected: &Expected<'_>) -> AuditReport {
     }
     let said = if person.approves() { "approved by a person" } else { "a person names nothing against it" };
     let reason = Some(person.reason()).filter(|reason| !reason.is_empty());
-    let judged = |criterion: &Criterion| {
+    let judged = |criterion: &AuditCriterion| {
         let against = findings.iter().find(|f| f.criterion.as_ref() == Some(&criterion.id));
-        Criterion::judged(
+        AuditCriterion::judged(
             criterion,
-            if against.is_some() { CriterionVerdict::Unsatisfied } else { CriterionVerdict::Satisfied },
+            if against.is_some() { SatisfactionVerdict::Unsatisfied } else { SatisfactionVerdict::Satisfied },
             against.map(|f| f.says.clone()).or_else(|| reason.clone()).unwrap_or_else(|| said.to_owned()),
         )
     };

@@ -11,9 +11,9 @@ use crate::question::{About, Question};
 use super::questions::{self, AuditAnswer};
 use super::report::AuditReport;
 use super::routes::{self, CRITIC_ERROR, Route};
-use super::{Audit, Awaiting, MOST_ROUNDS, lines};
+use super::{AuditProtocol, Awaiting, MOST_ROUNDS, lines};
 
-impl Audit {
+impl AuditProtocol {
     pub(super) fn ask(&mut self, question: Question, cx: &mut Cx<'_>) {
         cx.ask(question.clone());
         self.awaiting = Awaiting::Person(question);

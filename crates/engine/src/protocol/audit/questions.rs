@@ -166,9 +166,12 @@ pub(super) fn read(question: &Question, answer: &str) -> AuditAnswer {
 }
 
 /// Criteria as a person gives them in an answer.
-pub(super) fn criteria(text: &str) -> Vec<report::Criterion> {
+pub(super) fn criteria(text: &str) -> Vec<report::AuditCriterion> {
     let claims = text.split(['\n', ';']).map(one_line).filter(|c| !c.is_empty());
-    claims.enumerate().map(|(at, claim)| report::Criterion { id: format!("SC-{}", at + 1), claim }).collect()
+    claims
+        .enumerate()
+        .map(|(at, claim)| report::AuditCriterion { id: format!("SC-{}", at + 1), claim })
+        .collect()
 }
 
 #[cfg(test)]

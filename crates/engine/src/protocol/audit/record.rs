@@ -7,19 +7,19 @@ use crate::machine::{AgentAnswer, Cx};
 use crate::outcome::Outcome;
 use crate::review;
 
-use super::Audit;
-use super::judgement::Judged;
-use super::report::{self, AuditReport, CriterionVerdict};
+use super::AuditProtocol;
+use super::judgement::AuditJudgement;
+use super::report::{self, AuditReport, SatisfactionVerdict};
 use super::routes::{self, Because, CRITIC_ERROR, Route, Routing};
 
-impl Audit {
+impl AuditProtocol {
     /// Why this judgement neither passes nor rejects the work: somebody did not see or say enough, or, in a
     /// review, could not judge at all. In a loop a person is asked about the latter.
     pub(super) fn unverified(
         &self,
         routing: &Routing,
         report: &AuditReport,
-        heard: &SeatReview<Judged>,
+        heard: &SeatReview<AuditJudgement>,
     ) -> Option<Outcome> {
         if routing.route == Route::Commit {
             return incomplete(report, heard);
@@ -56,7 +56,7 @@ impl Audit {
 }
 
 /// Why a review without blocking findings is no pass all the same: somebody did not see or say enough.
-fn incomplete(report: &AuditReport, heard: &SeatReview<Judged>) -> Option<Outcome> {
+fn incomplete(report: &AuditReport, heard: &SeatReview<AuditJudgement>) -> Option<Outcome> {
     if !heard.unseen.is_empty() {
         return Some(judging::unverified(&heard.unseen));
     }
@@ -72,18 +72,18 @@ fn incomplete(report: &AuditReport, heard: &SeatReview<Judged>) -> Option<Outcom
     })
 }
 
-pub(super) fn shown_criterion(judged: &report::Judged) -> review::CriterionVerdict {
+pub(super) fn shown_criterion(judged: &report::JudgedCriterion) -> review::CriterionVerdict {
     let (word, because) = match judged.verdict {
-        CriterionVerdict::Satisfied => ("Satisfied", &judged.evidence),
-        CriterionVerdict::Unsatisfied => ("Unsatisfied", &judged.evidence),
-        CriterionVerdict::InformationMissing => ("Information-Missing", &judged.missing_info),
-        CriterionVerdict::Unverified => ("unverified", &judged.evidence),
+        SatisfactionVerdict::Satisfied => ("Satisfied", &judged.evidence),
+        SatisfactionVerdict::Unsatisfied => ("Unsatisfied", &judged.evidence),
+        SatisfactionVerdict::InformationMissing => ("Information-Missing", &judged.missing_info),
+        SatisfactionVerdict::Unverified => ("unverified", &judged.evidence),
     };
     review::CriterionVerdict {
         id: judged.id.clone(),
         claim: judged.claim.clone(),
         verdict: word.to_owned(),
-        clean: judged.verdict == CriterionVerdict::Satisfied,
+        clean: judged.verdict == SatisfactionVerdict::Satisfied,
         because: because.clone(),
     }
 }

@@ -25,25 +25,25 @@ pub(crate) const AXES: [&str; 5] = ["critic", "style", "tests", "acceptance", "e
 
 /// One success criterion of the plan.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
-pub struct Criterion {
+pub struct AuditCriterion {
     /// `SC-1` …
     pub id: String,
     pub claim: String,
 }
 
-impl Criterion {
-    pub fn judged(&self, verdict: CriterionVerdict, evidence: String) -> Judged {
+impl AuditCriterion {
+    pub fn judged(&self, verdict: SatisfactionVerdict, evidence: String) -> JudgedCriterion {
         let (id, claim) = (self.id.clone(), self.claim.clone());
-        Judged { id, claim, verdict, evidence, missing_info: String::new() }
+        JudgedCriterion { id, claim, verdict, evidence, missing_info: String::new() }
     }
 }
 
 /// What the engine asked for; a report about anything else does not count.
 #[derive(Clone, Copy, Debug)]
-pub struct Expected<'a> {
+pub struct ExpectedReport<'a> {
     pub task_id: &'a str,
     pub round: u32,
-    pub criteria: &'a [Criterion],
+    pub criteria: &'a [AuditCriterion],
     /// The critic who was called.
     pub by: &'a str,
     /// The file the brief named for the report.
@@ -51,7 +51,7 @@ pub struct Expected<'a> {
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
-pub enum CriterionVerdict {
+pub enum SatisfactionVerdict {
     Satisfied,
     Unsatisfied,
     #[serde(rename = "Information-Missing")]
@@ -63,10 +63,10 @@ pub enum CriterionVerdict {
 
 /// A criterion of the plan with what the critic said about it.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
-pub struct Judged {
+pub struct JudgedCriterion {
     pub id: String,
     pub claim: String,
-    pub verdict: CriterionVerdict,
+    pub verdict: SatisfactionVerdict,
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub evidence: String,
     #[serde(default, skip_serializing_if = "String::is_empty")]
@@ -86,7 +86,7 @@ pub struct AuditReport {
     pub task_id: String,
     pub round: u32,
     /// One per criterion of the plan, in its order.
-    pub criteria: Vec<Judged>,
+    pub criteria: Vec<JudgedCriterion>,
     /// What was stated as a finding; [`AuditReport::merged`] adds what follows from the criteria.
     pub findings: Vec<Finding>,
     /// The critic ran out of budget before it was done.
@@ -98,7 +98,7 @@ pub struct AuditReport {
 
 impl AuditReport {
     /// About what was asked for, with nothing said yet.
-    pub fn empty(expected: &Expected<'_>) -> Self {
+    pub fn empty(expected: &ExpectedReport<'_>) -> Self {
         Self {
             critic: AXES[0].to_owned(),
             task_id: expected.task_id.to_owned(),
@@ -111,7 +111,7 @@ impl AuditReport {
     }
 
     /// A review that could not be made: it passes nothing and says why.
-    pub fn critic_error(expected: &Expected<'_>, reason: &str) -> Self {
+    pub fn critic_error(expected: &ExpectedReport<'_>, reason: &str) -> Self {
         let mut finding = Finding::new(
             super::routes::CRITIC_ERROR,
             crate::finding::Severity::Fail,
@@ -119,7 +119,7 @@ impl AuditReport {
             expected.by,
         );
         finding.fix = "Remove the cause, then let the critic judge again.".into();
-        let unverified = |c: &Criterion| c.judged(CriterionVerdict::Unverified, String::new());
+        let unverified = |c: &AuditCriterion| c.judged(SatisfactionVerdict::Unverified, String::new());
         Self {
             criteria: expected.criteria.iter().map(unverified).collect(),
             findings: vec![finding],
@@ -143,7 +143,7 @@ impl AuditReport {
 
     /// Passed only if there are criteria, all of them are satisfied, nothing was found and nothing left out.
     pub fn verdict(&self) -> ReportVerdict {
-        let satisfied = self.criteria.iter().all(|c| c.verdict == CriterionVerdict::Satisfied);
+        let satisfied = self.criteria.iter().all(|c| c.verdict == SatisfactionVerdict::Satisfied);
         let clean = !self.findings.iter().any(Finding::is_supported);
         if satisfied && clean && !self.partial && !self.criteria.is_empty() {
             ReportVerdict::Passed
@@ -153,21 +153,21 @@ impl AuditReport {
     }
 
     /// Criteria on which nobody gave a verdict.
-    pub fn unverified(&self) -> impl Iterator<Item = &Judged> {
-        self.criteria.iter().filter(|c| c.verdict == CriterionVerdict::Unverified)
+    pub fn unverified(&self) -> impl Iterator<Item = &JudgedCriterion> {
+        self.criteria.iter().filter(|c| c.verdict == SatisfactionVerdict::Unverified)
     }
 
     /// Findings that fail, and criteria that are not met, counted before one becomes the other.
     pub fn blockers_count(&self) -> u64 {
         let fails =
             self.findings.iter().filter(|f| f.is_supported() && super::routes::weight(f) == FAIL).count();
-        let unmet = self.criteria.iter().filter(|c| c.verdict == CriterionVerdict::Unsatisfied).count();
+        let unmet = self.criteria.iter().filter(|c| c.verdict == SatisfactionVerdict::Unsatisfied).count();
         (fails + unmet) as u64
     }
 
     /// What the evidence of the satisfied criteria points at, to be checked like findings.
     pub fn citations(&self, by: &str) -> Vec<Finding> {
-        let satisfied = self.criteria.iter().filter(|c| c.verdict == CriterionVerdict::Satisfied);
+        let satisfied = self.criteria.iter().filter(|c| c.verdict == SatisfactionVerdict::Satisfied);
         satisfied.flat_map(|c| crate::reading::citations::of(&c.id, &c.evidence, by)).collect()
     }
 }

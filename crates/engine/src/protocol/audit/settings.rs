@@ -13,7 +13,7 @@ use crate::tree::Acceptance;
 use crate::work::Work;
 
 use super::economy::Economy;
-use super::report::Criterion;
+use super::report::AuditCriterion;
 
 /// Rounds unless the user says otherwise.
 pub const ROUNDS: u32 = 3;
@@ -28,7 +28,7 @@ pub struct AuditSettings {
     pub task: Digest,
     /// The one list of success criteria, `SC-1` …
     #[serde(default)]
-    pub criteria: Vec<Criterion>,
+    pub criteria: Vec<AuditCriterion>,
     /// Patterns of the files the task may touch; none: all.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub scope: Vec<String>,

@@ -8,9 +8,9 @@ use crate::work::Work;
 
 use super::briefs::Red;
 use super::routes::Route;
-use super::{Audit, Awaiting};
+use super::{AuditProtocol, Awaiting};
 
-impl Audit {
+impl AuditProtocol {
     /// Verify commands are tried once before anybody is paid, so that their state is known.
     pub(super) fn try_out(&mut self, at: usize, cx: &mut Cx<'_>) {
         if !self.run_command(at, 1, false, cx) {

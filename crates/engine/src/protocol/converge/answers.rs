@@ -1,7 +1,7 @@
 //! What a person says to a question that puts up to three escalations.
 
 use super::escalation::{self, Escalation};
-use super::sets::Criterion;
+use super::sets::ConvergeCriterion;
 use crate::question::{About, Choice, Question};
 
 /// Ends the loop instead of settling anything.
@@ -106,8 +106,8 @@ fn named<'a>(batch: &[Escalation], piece: &'a str) -> Option<(usize, &'a str)> {
         Some(inner) => inner.split_once(']')?,
         None => piece.split_once(':')?,
     };
-    let key = Criterion::key(name);
-    let mut hits = batch.iter().enumerate().filter(|(_, e)| Criterion::key(&e.criterion) == key);
+    let key = ConvergeCriterion::key(name);
+    let mut hits = batch.iter().enumerate().filter(|(_, e)| ConvergeCriterion::key(&e.criterion) == key);
     let (at, _) = hits.next()?;
     hits.next().is_none().then(|| (at, rest.trim_start_matches([':', ' ']).trim()))
 }

@@ -1,6 +1,6 @@
 //! Putting a pass's escalations to a person, and what the answers change.
 
-use super::Converge;
+use super::ConvergeProtocol;
 use super::answers::{self, EscalationAnswer, Settled};
 use super::escalation::{Escalation, MOST_PER_QUESTION};
 use crate::digest::Digest;
@@ -8,7 +8,7 @@ use crate::event::EventKind;
 use crate::machine::Cx;
 use crate::outcome::Halt;
 
-impl Converge {
+impl ConvergeProtocol {
     /// Asks about the next escalations, as many as one question holds.
     pub(super) fn ask(&self, again: bool, cx: &mut Cx<'_>) {
         let batch = self.asked.get(..MOST_PER_QUESTION).unwrap_or(&self.asked);

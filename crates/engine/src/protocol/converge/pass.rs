@@ -5,7 +5,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::escalation::Escalation;
-use super::sets::{ADVERSARIAL, Criterion};
+use super::sets::{ADVERSARIAL, ConvergeCriterion};
 use crate::brief::one_line;
 use crate::digest::Digest;
 use crate::finding::{Finding, FindingStatus, Severity};
@@ -48,7 +48,7 @@ impl PartReply {
     }
 
     /// A person's verdict. A fix is about the criterion it names; what names none is a way in which the work fails.
-    pub fn by_person(person: &PersonVerdict, criteria: &[Criterion], critic: &str) -> Self {
+    pub fn by_person(person: &PersonVerdict, criteria: &[ConvergeCriterion], critic: &str) -> Self {
         let names: Vec<&str> = criteria.iter().map(|criterion| criterion.name.as_str()).collect();
         let fixes = person.fixes_by_name(&names);
         let of = |name: Option<&str>| -> Vec<&str> {
@@ -178,7 +178,7 @@ impl Pass {
     pub fn of(
         heard: &SeatReview<PartReply>,
         artifact: Digest,
-        criteria: &[Criterion],
+        criteria: &[ConvergeCriterion],
         put_off: &BTreeMap<String, String>,
     ) -> Self {
         let replies = || heard.parts.iter().map(|part| &part.judgement.reply);
@@ -279,7 +279,7 @@ fn shown_scenario(scenario: &Scenario) -> String {
 }
 
 fn answer<'a>(
-    criterion: &Criterion,
+    criterion: &ConvergeCriterion,
     replies: impl Iterator<Item = &'a PassReply>,
     put_off: &BTreeMap<String, String>,
 ) -> CriterionAnswer {

@@ -2,7 +2,7 @@
 
 use super::pass::{PartReply, Pass};
 use super::sets::ADVERSARIAL;
-use super::{Converge, PassEnd};
+use super::{ConvergeProtocol, PassEnd};
 use crate::event::EventKind;
 use crate::identity::Moved;
 use crate::judging::SeatReview;
@@ -12,7 +12,7 @@ use crate::reading::pass::{Claim, Claimed};
 use crate::review::{self, CriterionVerdict, Verdict, open_items};
 use crate::work::Work;
 
-impl Converge {
+impl ConvergeProtocol {
     /// FAILs that were sent to the worker and are PASS or DEFER now.
     pub(super) fn count_fixes(&mut self, pass: &Pass) {
         let clean = pass.answers.iter().filter(|a| a.standpoint.is_clean()).map(|a| a.criterion.as_str());

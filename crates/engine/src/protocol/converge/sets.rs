@@ -21,12 +21,12 @@ const LONGEST_NAME: usize = 60;
 const RESERVED: [&str; 2] = [ADVERSARIAL, "DEFERRED"];
 
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
-pub struct Criterion {
+pub struct ConvergeCriterion {
     pub name: String,
     pub question: String,
 }
 
-impl Criterion {
+impl ConvergeCriterion {
     /// Two names with the same key are the same name: case, spaces, hyphens and emphasis do not count.
     pub fn key(name: &str) -> String {
         let words = name.split(|c: char| !c.is_alphanumeric()).filter(|w| !w.is_empty());
@@ -41,7 +41,7 @@ pub struct Set {
     pub name: String,
     /// The safety cap: at most so many passes.
     pub passes: u32,
-    pub criteria: Vec<Criterion>,
+    pub criteria: Vec<ConvergeCriterion>,
 }
 
 /// A file that cannot be read gives no set, which the test below does not let through.
@@ -59,7 +59,7 @@ pub fn names() -> impl Iterator<Item = &'static str> {
 }
 
 /// Everything that keeps a list of criteria from being asked, one sentence each.
-pub fn problems(criteria: &[Criterion]) -> Vec<String> {
+pub fn problems(criteria: &[ConvergeCriterion]) -> Vec<String> {
     let mut found = Vec::new();
     if criteria.is_empty() {
         found.push("there are no criteria: a critic needs at least one".to_owned());
@@ -69,7 +69,7 @@ pub fn problems(criteria: &[Criterion]) -> Vec<String> {
     }
     let mut seen = BTreeSet::new();
     for criterion in criteria {
-        let (name, key) = (&criterion.name, Criterion::key(&criterion.name));
+        let (name, key) = (&criterion.name, ConvergeCriterion::key(&criterion.name));
         if key.is_empty() {
             found.push(format!("criterion `{name}` has no name: give it at least one letter"));
         } else if name.contains(['[', ']', '\n', '\r']) || name.chars().count() > LONGEST_NAME {
@@ -129,7 +129,7 @@ mod tests {
     #[test]
     fn criteria_that_cannot_be_told_apart_in_a_reply_are_refused_all_at_once() {
         let criterion =
-            |name: &str, question: &str| Criterion { name: name.into(), question: question.into() };
+            |name: &str, question: &str| ConvergeCriterion { name: name.into(), question: question.into() };
         assert_eq!(problems(&[]), ["there are no criteria: a critic needs at least one"]);
         let list = [
             criterion("Edge cases", "Which?"),
@@ -149,7 +149,7 @@ mod tests {
                 "criterion `CLARITY` asks nothing: give it a question",
             ]
         );
-        let many: Vec<Criterion> = (0..41).map(|n| criterion(&format!("C{n}"), "?")).collect();
+        let many: Vec<ConvergeCriterion> = (0..41).map(|n| criterion(&format!("C{n}"), "?")).collect();
         assert_eq!(problems(&many), ["there are 41 criteria; at most 40 can be asked"]);
     }
 }

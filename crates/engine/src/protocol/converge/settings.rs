@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::RULE_BOOK;
-use super::sets::{Criterion, problems};
+use super::sets::{ConvergeCriterion, problems};
 use crate::brief::{Reference, one_line};
 use crate::budget::Limits;
 use crate::digest::Digest;
@@ -15,7 +15,7 @@ use crate::work::Work;
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct ConvergeSettings {
     pub task: Digest,
-    pub criteria: Vec<Criterion>,
+    pub criteria: Vec<ConvergeCriterion>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub references: Vec<Reference>,
     /// What earlier runs on the same artifact put off and nobody has resolved.
@@ -100,7 +100,7 @@ impl ConvergeSettings {
 
     /// The criteria as critic and worker are shown them.
     pub(super) fn rubric(&self) -> String {
-        let line = |c: &Criterion| format!("[{}] {}\n", one_line(&c.name), one_line(&c.question));
+        let line = |c: &ConvergeCriterion| format!("[{}] {}\n", one_line(&c.name), one_line(&c.question));
         self.criteria.iter().map(line).collect()
     }
 

@@ -7,7 +7,7 @@ mod games;
 mod questions;
 
 use super::ConvergeSettings;
-use super::sets::Criterion;
+use super::sets::ConvergeCriterion;
 use crate::budget::Limits;
 use crate::digest::Digest;
 use crate::event::EventKind;
@@ -24,7 +24,8 @@ impl Plays for ConvergeSettings {
 
 /// Two criteria, Ann writes, Cato judges, five passes.
 fn settings() -> ConvergeSettings {
-    let criterion = |name: &str| Criterion { name: name.into(), question: format!("Is {name} given?") };
+    let criterion =
+        |name: &str| ConvergeCriterion { name: name.into(), question: format!("Is {name} given?") };
     ConvergeSettings {
         task: Digest::of(TASK.as_bytes()),
         criteria: vec![criterion("UNITS"), criterion("SOURCES")],

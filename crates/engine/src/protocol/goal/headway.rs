@@ -22,7 +22,7 @@ const MOST_UNREADABLE: u32 = 9;
 const FORM: usize = 800;
 
 #[derive(Default)]
-pub(super) struct Headway {
+pub(super) struct GoalHeadway {
     /// Steps since the last failed claim that may have changed something.
     pub changed: u32,
     /// Something was run since the folder was looked at for the critic: nobody knows what it changed.
@@ -55,7 +55,7 @@ enum Content {
     Written,
 }
 
-impl Headway {
+impl GoalHeadway {
     /// The folder as the critic is asked about it.
     pub fn seen(&mut self, tree: Option<&Tree>) {
         let written = std::mem::take(&mut self.written);
@@ -171,7 +171,7 @@ impl GoalProtocol {
 
     /// Names what was changed since the critic looked last.
     fn drift_words(&mut self) -> Option<String> {
-        let Headway { before, now, drifted, told, .. } = &mut self.headway;
+        let GoalHeadway { before, now, drifted, told, .. } = &mut self.headway;
         let new = now.iter().filter(|(path, content)| before.get(*path) != Some(*content));
         let new: Vec<String> = new.map(|(path, _)| path.clone()).collect();
         if new.is_empty() {

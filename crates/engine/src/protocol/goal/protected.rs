@@ -4,7 +4,7 @@
 use std::collections::BTreeSet;
 
 use super::criterion::Criterion;
-use crate::protocol::audit::checks::scope::Scope;
+use crate::protocol::audit::checks::scope::AuditScope;
 use crate::protocol::audit::checks::test_files::is_test_file;
 use crate::tool::place::climbs;
 use crate::tree::{Change, ChangeKind};
@@ -78,9 +78,9 @@ pub struct Protected {
     /// Those of them that are only asked to be there, as in `test -f report.md`: what the worker may have to make.
     asked_for: BTreeSet<String>,
     /// Patterns in commands, and folders of tests.
-    named_patterns: Option<Scope>,
+    named_patterns: Option<AuditScope>,
     /// What the user listed.
-    listed: Option<Scope>,
+    listed: Option<AuditScope>,
     tests: bool,
 }
 
@@ -114,7 +114,7 @@ impl Protected {
             }
         }
         let patterns: Vec<String> = patterns.into_iter().collect();
-        let scope = |patterns: &[String]| (!patterns.is_empty()).then(|| Scope::new(patterns));
+        let scope = |patterns: &[String]| (!patterns.is_empty()).then(|| AuditScope::new(patterns));
         let protect: Vec<String> = protect.iter().filter(|p| !p.trim().is_empty()).cloned().collect();
         Self {
             asked_for: asked_for.difference(&used).cloned().collect(),

@@ -1,15 +1,19 @@
 //! Reads what the watching critic says: one token on the first line, a reason beside or below it. What cannot be
 //! read is said to be so, never taken for PROGRESSING here.
 
-use crate::goal::WatchVerdict;
+use crate::goal::ProgressVerdict;
 use crate::reading::word::{self as token, Untold};
 
 const WORDS: [&str; 4] = ["PROGRESSING", "STUCK", "ACHIEVED", "MISLED"];
-const VERDICTS: [WatchVerdict; 4] =
-    [WatchVerdict::Progressing, WatchVerdict::Stuck, WatchVerdict::Achieved, WatchVerdict::Misled];
+const VERDICTS: [ProgressVerdict; 4] = [
+    ProgressVerdict::Progressing,
+    ProgressVerdict::Stuck,
+    ProgressVerdict::Achieved,
+    ProgressVerdict::Misled,
+];
 
 /// The verdict with its reason, or a sentence that says why there is none.
-pub fn read(reply: &str) -> Result<(WatchVerdict, String), String> {
+pub fn read(reply: &str) -> Result<(ProgressVerdict, String), String> {
     let told = token::read(reply, &WORDS).map_err(|why| match why {
         Untold::Empty => "the critic's reply is empty".to_owned(),
         Untold::NoWord => {
@@ -19,7 +23,7 @@ pub fn read(reply: &str) -> Result<(WatchVerdict, String), String> {
             format!("the critic's reply gives more than one verdict: {}", token::beginning(reply))
         }
     })?;
-    let verdict = VERDICTS.get(told.which).copied().unwrap_or(WatchVerdict::Error);
+    let verdict = VERDICTS.get(told.which).copied().unwrap_or(ProgressVerdict::Error);
     let reason = if told.reason.is_empty() { "(no reason given)".to_owned() } else { told.reason };
     Ok((verdict, reason))
 }
@@ -30,7 +34,7 @@ mod tests {
 
     #[test]
     fn the_token_is_found_however_it_is_dressed() {
-        use WatchVerdict::{Achieved, Misled, Progressing, Stuck};
+        use ProgressVerdict::{Achieved, Misled, Progressing, Stuck};
         let cases = [
             ("STUCK\nSame error three times.", Stuck, "Same error three times."),
             ("**STUCK**\nSame error.", Stuck, "Same error."),
@@ -65,9 +69,9 @@ mod tests {
     #[test]
     fn reasoning_is_no_answer() {
         let echoed = "<think>\nSTUCK would mean it loops.\nACHIEVED?\n</think>\nPROGRESSING\nnew test";
-        assert_eq!(read(echoed), Ok((WatchVerdict::Progressing, "new test".to_owned())));
+        assert_eq!(read(echoed), Ok((ProgressVerdict::Progressing, "new test".to_owned())));
         let swallowed = "The format is:\nI think it goes on.\n</think>\nMISLED\nx";
-        assert_eq!(read(swallowed), Ok((WatchVerdict::Misled, "x".to_owned())));
+        assert_eq!(read(swallowed), Ok((ProgressVerdict::Misled, "x".to_owned())));
         assert!(read("<think>STUCK").is_err(), "never closed");
         assert!(read("<think>\nSTUCK\n</think>\n").is_err(), "nothing but reasoning");
     }

@@ -5,7 +5,7 @@ use super::{Awaiting, GoalProtocol, Interruption, Then, tag, verdict};
 use crate::budget::CapScope;
 use crate::effect::CallFailure;
 use crate::event::EventKind;
-use crate::goal::{Claimant, GoalStep, Nudge, WatchVerdict, cut};
+use crate::goal::{Claimant, GoalStep, Nudge, ProgressVerdict, cut};
 use crate::machine::{Cx, LedTurn};
 use crate::turn::Role;
 
@@ -68,7 +68,7 @@ impl GoalProtocol {
             }
             Err(problem) => {
                 self.critic.unreadable += 1;
-                self.rail(WatchVerdict::Error, problem, cx);
+                self.rail(ProgressVerdict::Error, problem, cx);
                 let enough = self.critic.unreadable >= UNREADABLE;
                 self.without_verdict(enough, "three replies in a row could not be read", cx);
             }
@@ -78,12 +78,12 @@ impl GoalProtocol {
     pub(super) fn critic_failed(&mut self, failure: &CallFailure, cx: &mut Cx<'_>) {
         self.critic.asked = false;
         self.critic.unreachable += 1;
-        self.rail(WatchVerdict::Error, failure.to_string(), cx);
+        self.rail(ProgressVerdict::Error, failure.to_string(), cx);
         let enough = self.critic.unreachable >= UNREACHABLE;
         self.without_verdict(enough, "three calls in a row failed", cx);
     }
 
-    fn rail(&self, verdict: WatchVerdict, reason: String, cx: &mut Cx<'_>) {
+    fn rail(&self, verdict: ProgressVerdict, reason: String, cx: &mut Cx<'_>) {
         let (from, to) = self.critic.shown;
         let critic = self.settings.critic.clone().unwrap_or_default();
         cx.emit(EventKind::Watched { critic, verdict, reason, from, to });
@@ -105,24 +105,24 @@ impl GoalProtocol {
         self.watched(cx);
     }
 
-    fn heed(&mut self, verdict: WatchVerdict, reason: &str, cx: &mut Cx<'_>) {
-        self.critic.stuck = if verdict == WatchVerdict::Stuck { self.critic.stuck + 1 } else { 0 };
+    fn heed(&mut self, verdict: ProgressVerdict, reason: &str, cx: &mut Cx<'_>) {
+        self.critic.stuck = if verdict == ProgressVerdict::Stuck { self.critic.stuck + 1 } else { 0 };
         match verdict {
-            WatchVerdict::Progressing | WatchVerdict::Error => self.watched(cx),
-            WatchVerdict::Achieved if self.is_being_decided() => {}
-            WatchVerdict::Stuck if self.critic.stuck >= STUCK && !self.is_being_decided() => {
+            ProgressVerdict::Progressing | ProgressVerdict::Error => self.watched(cx),
+            ProgressVerdict::Achieved if self.is_being_decided() => {}
+            ProgressVerdict::Stuck if self.critic.stuck >= STUCK && !self.is_being_decided() => {
                 let because = format!(
                     "The critic says for the {} time in a row that the worker is stuck: {reason}",
                     nth(self.critic.stuck)
                 );
                 self.pause_or_interrupt(&because, cx);
             }
-            WatchVerdict::Stuck => {
+            ProgressVerdict::Stuck => {
                 let words = self.stuck_words(reason, cx);
                 self.nudge(Nudge::Stuck, words, cx);
                 self.broken_off(Interruption::Words, cx);
             }
-            WatchVerdict::Misled => {
+            ProgressVerdict::Misled => {
                 let goal = cx.text(&self.settings.goal).to_owned();
                 let words = format!(
                     "CRITIC: You have drifted from the goal. {reason}\n\nORIGINAL GOAL:\n{goal}\n\nCome back to it, and leave everything else aside."
@@ -131,7 +131,7 @@ impl GoalProtocol {
                 self.nudge(Nudge::Misled, words, cx);
                 self.broken_off(Interruption::Words, cx);
             }
-            WatchVerdict::Achieved => {
+            ProgressVerdict::Achieved => {
                 self.claim = Some((Claimant::Critic, reason.to_owned()));
                 self.broken_off(Interruption::Verify, cx);
             }

@@ -1,7 +1,7 @@
 //! Commands on the project as it is: those of the gate, and the hooks before a commit. One that does not end as it should
 //! closes what it stands before.
 
-use super::Pipeline;
+use super::PipelineProtocol;
 use crate::digest::Digest;
 use crate::event::EventKind;
 use crate::machine::Cx;
@@ -13,14 +13,14 @@ use crate::tree::{Look, Looked, RunEnd, Verified, Verify};
 const GATE_MS: u64 = 10 * 60_000;
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Purpose {
+pub(super) enum CheckPurpose {
     Gate,
     Commit,
 }
 
 /// Commands under way.
 pub(super) struct Checks {
-    purpose: Purpose,
+    purpose: CheckPurpose,
     commands: Vec<One>,
     at: usize,
     tree: Option<Digest>,
@@ -33,15 +33,15 @@ struct One {
     exit: i32,
 }
 
-impl Pipeline {
+impl PipelineProtocol {
     /// Runs what stands before this; without any command it goes on at once.
-    pub(super) fn check(&mut self, purpose: Purpose, cx: &mut Cx<'_>) {
+    pub(super) fn check(&mut self, purpose: CheckPurpose, cx: &mut Cx<'_>) {
         let commands: Vec<One> = match purpose {
-            Purpose::Gate => {
+            CheckPurpose::Gate => {
                 let commands = self.settings.gate.commands.iter();
                 commands.map(|c| One { line: c.command.clone(), timeout_ms: GATE_MS, exit: c.exit }).collect()
             }
-            Purpose::Commit => {
+            CheckPurpose::Commit => {
                 let hooks = self.settings.hooks.pre_commit.iter();
                 hooks.map(|h| One { line: h.line.clone(), timeout_ms: h.timeout_ms, exit: 0 }).collect()
             }
@@ -53,10 +53,10 @@ impl Pipeline {
         cx.look(Look { tree: None, paths: Vec::new() });
     }
 
-    fn pass(&mut self, purpose: Purpose, cx: &mut Cx<'_>) {
+    fn pass(&mut self, purpose: CheckPurpose, cx: &mut Cx<'_>) {
         match purpose {
-            Purpose::Gate => self.opened(cx),
-            Purpose::Commit => self.commit(cx),
+            CheckPurpose::Gate => self.opened(cx),
+            CheckPurpose::Commit => self.commit(cx),
         }
     }
 
@@ -85,8 +85,8 @@ impl Pipeline {
             (end == Some(RunEnd::Code(one.exit)), one.line.clone(), checks.purpose);
         checks.at += 1;
         let hook = match purpose {
-            Purpose::Gate => format!("gate {}", self.settings.gate.name),
-            Purpose::Commit => "pre-commit".to_owned(),
+            CheckPurpose::Gate => format!("gate {}", self.settings.gate.name),
+            CheckPurpose::Commit => "pre-commit".to_owned(),
         };
         let ran = PipelineEvent::HookRan {
             hook,
@@ -101,12 +101,12 @@ impl Pipeline {
         self.checks = None;
         let end = end.map_or_else(|| "it did not run".to_owned(), |end| end.to_string());
         match purpose {
-            Purpose::Gate => {
+            CheckPurpose::Gate => {
                 let mut report = self.report();
                 report.blocking.push(format!("the gate's command `{command}` failed: {end}"));
                 self.closed(&report, cx);
             }
-            Purpose::Commit => {
+            CheckPurpose::Commit => {
                 let open =
                     vec![format!("the pre-commit hook `{command}` failed ({end}); nothing was committed")];
                 self.end_short(Halt::Guard, open, cx);

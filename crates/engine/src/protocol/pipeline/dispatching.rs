@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::questions::{self, PipelineQuestion};
 use super::settings::{COMPLETIONS, PairSettings, PipelineMode};
-use super::{AtWork, Pipeline, Stage};
+use super::{AtWork, PipelineProtocol, Stage};
 use crate::artifact::ArtifactFile as FileEntry;
 use crate::event::EventKind;
 use crate::judging::PARTS;
@@ -17,7 +17,7 @@ use crate::pipeline::registry::{Check, RegistryEntry};
 use crate::protocol::score::files::{PairFiles, WorkerOutput};
 use crate::protocol::score::settings::ScoreSettings as Score;
 
-impl Pipeline {
+impl PipelineProtocol {
     /// What follows from what is known now. Called whenever something changed.
     pub(super) fn identify(&mut self, cx: &mut Cx<'_>) {
         if self.stage != Stage::Working || self.surveying {

@@ -1,6 +1,6 @@
 //! Plan first: requirements if they are wanted, a plan, a person's yes. Nothing is dispatched before.
 
-use super::Pipeline;
+use super::PipelineProtocol;
 use super::questions::{self, PipelineQuestion};
 use super::settings::Planning;
 use crate::blocks::Blocks;
@@ -27,7 +27,7 @@ pub(super) enum Stage {
 const TAG_SPEC: u32 = 1;
 const TAG_PLAN: u32 = 2;
 
-impl Pipeline {
+impl PipelineProtocol {
     pub(super) fn begin_planning(&mut self, cx: &mut Cx<'_>) {
         match self.settings.plan.clone() {
             Planning::None => self.begin_work(cx),

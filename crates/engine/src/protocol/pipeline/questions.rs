@@ -1,6 +1,6 @@
 //! What people are asked in a pipeline, and what their answers mean.
 
-use super::Pipeline;
+use super::PipelineProtocol;
 use crate::brief::some_of;
 use crate::conflict::Way;
 use crate::digest::Digest;
@@ -98,7 +98,7 @@ pub(super) fn result(report: &GateReport, remaining: &[String]) -> Question {
     Question { about: About::Result, text, choices, free: false }
 }
 
-impl Pipeline {
+impl PipelineProtocol {
     pub(super) fn told_by_person(&mut self, effect: &EffectId, said: Digest, by: &str, cx: &mut Cx<'_>) {
         let Some(ask) = self.asks.remove(effect) else { return };
         let said = cx.text(&said).to_owned();

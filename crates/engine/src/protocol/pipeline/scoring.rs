@@ -1,11 +1,11 @@
 //! SCORE: the gate, who is sent out again, and how the run ends.
 
-use super::checking::Purpose;
+use super::checking::CheckPurpose;
 use std::collections::BTreeSet;
 
 use super::questions::{self, PipelineQuestion};
 use super::settings::PipelineMode;
-use super::{Again, EndedDispatch, Pipeline, Stage};
+use super::{Again, EndedDispatch, PipelineProtocol, Stage};
 use crate::digest::Digest;
 use crate::event::EventKind;
 use crate::machine::{Cx, TaskResult};
@@ -21,7 +21,7 @@ use crate::tree::CommitFiles;
 /// A component below this is sent out again.
 const LOW: Hundredths = Hundredths(8_000);
 
-impl Pipeline {
+impl PipelineProtocol {
     pub(super) fn begin_overall(&mut self, again: Vec<String>, cx: &mut Cx<'_>) {
         self.round += 1;
         self.tried.clone_from(&self.hopeless);
@@ -44,7 +44,7 @@ impl Pipeline {
         cx.emit(EventKind::Pipeline(PipelineEvent::GateChecked { round, report: boxed }));
         // Somebody who is blocked is not done, whatever the sum of the others is.
         if report.is_open() && self.blocked.is_empty() {
-            return self.check(Purpose::Gate, cx);
+            return self.check(CheckPurpose::Gate, cx);
         }
         self.closed(&report, cx);
     }
@@ -191,7 +191,7 @@ impl Pipeline {
             cx.emit(EventKind::Warned { message });
             return self.end(cx);
         }
-        self.check(Purpose::Commit, cx);
+        self.check(CheckPurpose::Commit, cx);
     }
 
     pub(super) fn commit(&self, cx: &mut Cx<'_>) {
@@ -247,7 +247,7 @@ impl Pipeline {
     }
 }
 
-impl Pipeline {
+impl PipelineProtocol {
     fn suggestions(&self) -> Vec<Suggestion> {
         let record = |pass: &EndedDispatch| PairRecord {
             agent: pass.agent.clone(),

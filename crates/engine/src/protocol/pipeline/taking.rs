@@ -2,7 +2,7 @@
 //! together.
 
 use super::questions::{self, PipelineQuestion};
-use super::{AtWork, EndedDispatch, Pipeline, Stage};
+use super::{AtWork, EndedDispatch, PipelineProtocol, Stage};
 use crate::artifact::ArtifactFile as FileEntry;
 use crate::conflict::{Conflicts, Resolution, Way};
 use crate::digest::Digest;
@@ -27,7 +27,7 @@ pub(super) struct Taking {
     seen: Option<Digest>,
 }
 
-impl Pipeline {
+impl PipelineProtocol {
     pub(super) fn pair_ended(&mut self, child: &NodePath, outcome: &Outcome, cx: &mut Cx<'_>) {
         let Some(at) = self.at_work.remove(child) else { return };
         self.ended.insert(child.clone(), (at, outcome.clone()));

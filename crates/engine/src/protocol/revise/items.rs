@@ -8,7 +8,7 @@ use super::SentItem;
 use crate::evidence::folded::folded;
 use crate::reading::quote;
 use crate::reading::status::{Bullet, Status, StatusReply};
-use crate::review::Item;
+use crate::review::ReviewItem;
 
 /// How alike two wordings must be to count as the same item, as a share of their words.
 const ALIKE: f64 = 0.6;
@@ -96,7 +96,7 @@ fn cited(bullet: &Bullet, items: &[SentItem]) -> Option<u32> {
 
 /// What the worker is told: the critic's words, with the item's own before them where the critic only says that it is
 /// still open.
-pub(super) fn told(bullet: &Bullet, earlier: Option<&Item>, items: &[SentItem]) -> String {
+pub(super) fn told(bullet: &Bullet, earlier: Option<&ReviewItem>, items: &[SentItem]) -> String {
     // A number that names no item belongs to what the bullet says.
     let said = if cited(bullet, items).is_some() { &bullet.text } else { &bullet.whole };
     match earlier {
@@ -184,9 +184,9 @@ fn names_a_change(bullet: &Bullet, draft: &str, previous: &str) -> bool {
 
 /// Is every one of these items new, and about text that the draft before had, too? An item that quotes
 /// nothing is unsure.
-pub(super) fn only_new_about_old_text(open: &[Item], round: u32, previous: &str) -> bool {
+pub(super) fn only_new_about_old_text(open: &[ReviewItem], round: u32, previous: &str) -> bool {
     let previous = folded(previous);
-    let stood_there = |item: &Item| {
+    let stood_there = |item: &ReviewItem| {
         let quoted = quote::all(&item.text);
         !quoted.is_empty() && quoted.iter().all(|q| previous.contains(&folded(q)))
     };

@@ -1,7 +1,7 @@
 //! What workers, advisors and people are told in `score`. Critics' briefs are `judging`'s: nothing of this
 //! reaches them.
 
-use super::Score;
+use super::ScoreProtocol;
 use super::files::{PairFiles, WorkerOutput};
 use super::history::History;
 use crate::blocks::Blocks;
@@ -53,7 +53,7 @@ impl WorkerTask<'_> {
     }
 }
 
-impl Score {
+impl ScoreProtocol {
     pub(super) fn call_worker(&self, call: &WorkerTask<'_>, cx: &mut Cx<'_>) {
         let Some(worker) = self.settings.worker.as_deref() else { return };
         let template = match call {

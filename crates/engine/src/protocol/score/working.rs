@@ -19,7 +19,7 @@ use crate::tool::{ToolAction, ToolUse};
 use crate::tree::{Change, ChangeKind, Look, Looked, Tree, Verified, Verify};
 use crate::work::Work;
 
-use super::Score;
+use super::ScoreProtocol;
 use super::briefs::WorkerTask;
 use super::files::{PairFiles, ProjectCommand, WorkerOutput};
 use super::judgement::{Scored, Tallied};
@@ -71,7 +71,7 @@ impl FolderWork {
     }
 }
 
-impl Score {
+impl ScoreProtocol {
     /// A pair with a folder sees first where it begins.
     pub(super) fn set_out(&mut self, cx: &mut Cx<'_>) {
         self.await_(Awaiting::FirstLook);

@@ -4,7 +4,7 @@ use serde_json::{Map, Value};
 
 use super::fields::{CRITERIA, MOST_BREACHES, Notes, clean, key, says_nothing, short, text};
 use crate::brief::one_line;
-use crate::protocol::audit::report::{CriterionVerdict, Expected, Judged};
+use crate::protocol::audit::report::{ExpectedReport, JudgedCriterion, SatisfactionVerdict};
 use crate::reading::doubt::{self, Scope};
 use crate::reading::json::{self, first};
 use crate::reading::{beside, forms};
@@ -16,16 +16,16 @@ const JUDGED: [&str; 7] = ["verdict", "status", "result", "satisfied", "met", "m
 
 pub(super) fn criteria(
     object: &Map<String, Value>,
-    expected: &Expected<'_>,
+    expected: &ExpectedReport<'_>,
     notes: &mut Notes,
-) -> Vec<Judged> {
-    let mut judged: Vec<Judged> = expected
+) -> Vec<JudgedCriterion> {
+    let mut judged: Vec<JudgedCriterion> = expected
         .criteria
         .iter()
-        .map(|c| Judged {
+        .map(|c| JudgedCriterion {
             id: c.id.clone(),
             claim: c.claim.clone(),
-            verdict: CriterionVerdict::Unverified,
+            verdict: SatisfactionVerdict::Unverified,
             evidence: String::new(),
             missing_info: String::new(),
         })
@@ -53,11 +53,11 @@ pub(super) fn criteria(
             continue;
         };
         // `SC-1: half returns the half`, or the id where the claim should be.
-        let leads = |text: &str, c: &Judged| {
+        let leads = |text: &str, c: &JudgedCriterion| {
             let head = text.split([':', '—', '–', '(']).next().unwrap_or_default();
             !head.trim().is_empty() && key(head) == key(&c.id)
         };
-        let same = |text: &str, c: &Judged| {
+        let same = |text: &str, c: &JudgedCriterion| {
             let plain = |text: &str| one_line(text).trim_end_matches(['.', ' ']).to_lowercase();
             !text.trim().is_empty() && plain(text) == plain(&c.claim)
         };
@@ -75,7 +75,7 @@ pub(super) fn criteria(
             .filter(|t| !says_nothing(t))
             .unwrap_or_default();
         let missing_info = text(&object, "missing_info", &place, notes);
-        if verdict == CriterionVerdict::Satisfied {
+        if verdict == SatisfactionVerdict::Satisfied {
             if evidence.is_empty() {
                 notes.weaken(format!(
                     "{} is Satisfied without evidence: name file and line, or the test",
@@ -113,7 +113,7 @@ pub(super) fn criteria(
             }
         }
         match slot.verdict {
-            CriterionVerdict::Unverified => {
+            SatisfactionVerdict::Unverified => {
                 (slot.verdict, slot.evidence, slot.missing_info) = (verdict, evidence, missing_info);
             }
             earlier if earlier == verdict => {
@@ -130,7 +130,7 @@ pub(super) fn criteria(
 /// The criteria as a list, each with its name if they stand under names.
 fn listed(
     object: &Map<String, Value>,
-    expected: &Expected<'_>,
+    expected: &ExpectedReport<'_>,
     notes: &mut Notes,
 ) -> Vec<(Option<String>, Value)> {
     match first(object, &CRITERIA) {
@@ -166,9 +166,14 @@ fn listed(
 }
 
 /// A criterion nobody asked for cannot help the work pass; one that fails it cannot be overlooked.
-fn unknown_criterion(id: &str, verdict: CriterionVerdict, expected: &Expected<'_>, notes: &mut Notes) {
+fn unknown_criterion(
+    id: &str,
+    verdict: SatisfactionVerdict,
+    expected: &ExpectedReport<'_>,
+    notes: &mut Notes,
+) {
     let id = short(id);
-    if verdict == CriterionVerdict::Satisfied {
+    if verdict == SatisfactionVerdict::Satisfied {
         return notes.deviation(format!("`{id}` is no criterion of the task and was left out"));
     }
     let ids: Vec<&str> = expected.criteria.iter().take(MOST_BREACHES).map(|c| c.id.as_str()).collect();
@@ -178,7 +183,7 @@ fn unknown_criterion(id: &str, verdict: CriterionVerdict, expected: &Expected<'_
     ));
 }
 
-fn verdict(stated: Option<&Value>, place: &str, notes: &mut Notes) -> Option<CriterionVerdict> {
+fn verdict(stated: Option<&Value>, place: &str, notes: &mut Notes) -> Option<SatisfactionVerdict> {
     let word = match stated {
         Some(Value::Bool(true)) => "true".to_owned(),
         Some(Value::Bool(false)) => "false".to_owned(),
@@ -186,16 +191,16 @@ fn verdict(stated: Option<&Value>, place: &str, notes: &mut Notes) -> Option<Cri
         _ => String::new(),
     };
     match word.as_str() {
-        "Satisfied" => return Some(CriterionVerdict::Satisfied),
-        "Unsatisfied" => return Some(CriterionVerdict::Unsatisfied),
-        "Information-Missing" => return Some(CriterionVerdict::InformationMissing),
+        "Satisfied" => return Some(SatisfactionVerdict::Satisfied),
+        "Unsatisfied" => return Some(SatisfactionVerdict::Unsatisfied),
+        "Information-Missing" => return Some(SatisfactionVerdict::InformationMissing),
         _ => {}
     }
     let lower = word.to_lowercase().replace(['_', '-'], " ");
     let plain = lower.trim_matches(|c: char| !c.is_alphanumeric());
     let begins = |words: &[&str]| words.iter().any(|w| plain.starts_with(w));
     let tolerated = if forms::is_one_of(plain, forms::SATISFYING) {
-        CriterionVerdict::Satisfied
+        SatisfactionVerdict::Satisfied
     } else if begins(&[
         "information missing",
         "missing info",
@@ -207,7 +212,7 @@ fn verdict(stated: Option<&Value>, place: &str, notes: &mut Notes) -> Option<Cri
         "needs info",
         "unverif",
     ]) {
-        CriterionVerdict::InformationMissing
+        SatisfactionVerdict::InformationMissing
     } else if begins(&[
         "unsatisf",
         "unmet",
@@ -223,7 +228,7 @@ fn verdict(stated: Option<&Value>, place: &str, notes: &mut Notes) -> Option<Cri
         "rejected",
         "mostly",
     ]) {
-        CriterionVerdict::Unsatisfied
+        SatisfactionVerdict::Unsatisfied
     } else {
         notes.weaken(format!(
             "the verdict of {place} is `{}`: only Satisfied, Unsatisfied and Information-Missing are verdicts",

@@ -7,7 +7,7 @@ use super::criteria::criteria;
 use super::findings::findings;
 use super::refused;
 use crate::brief::one_line;
-use crate::protocol::audit::report::{AXES, AuditReport, CriterionVerdict, Expected, ReportVerdict};
+use crate::protocol::audit::report::{AXES, AuditReport, ExpectedReport, ReportVerdict, SatisfactionVerdict};
 use crate::reading::json::{self, first};
 use crate::reading::{Unread, beside, forms};
 
@@ -67,7 +67,7 @@ impl Notes {
     }
 }
 
-pub(super) fn of_object(found: &json::Found, expected: &Expected<'_>) -> Result<AuditReport, Unread> {
+pub(super) fn of_object(found: &json::Found, expected: &ExpectedReport<'_>) -> Result<AuditReport, Unread> {
     let object = &found.object;
     let mut notes = Notes::default();
     for slip in &found.slips {
@@ -132,7 +132,7 @@ pub(super) fn of_object(found: &json::Found, expected: &Expected<'_>) -> Result<
     }
     let rejects = !report.findings.is_empty()
         || report.criteria.iter().any(|c| {
-            matches!(c.verdict, CriterionVerdict::Unsatisfied | CriterionVerdict::InformationMissing)
+            matches!(c.verdict, SatisfactionVerdict::Unsatisfied | SatisfactionVerdict::InformationMissing)
         });
     let weak = std::mem::take(&mut notes.weak);
     for sentence in weak {
@@ -186,7 +186,7 @@ fn critic(stated: Option<&Value>, notes: &mut Notes) -> String {
 }
 
 /// A report about another task or another round passes nothing here. What the program knows itself need not be repeated.
-fn binding(object: &Map<String, Value>, expected: &Expected<'_>, notes: &mut Notes) {
+fn binding(object: &Map<String, Value>, expected: &ExpectedReport<'_>, notes: &mut Notes) {
     match object.get("task_id").and_then(json::text_of) {
         Some(id) if id.trim() == expected.task_id => {}
         Some(id) => {
@@ -208,7 +208,7 @@ fn contradictions(stated: Option<ReportVerdict>, report: &AuditReport, notes: &m
     let open: Vec<&str> = report
         .criteria
         .iter()
-        .filter(|c| c.verdict != CriterionVerdict::Satisfied)
+        .filter(|c| c.verdict != SatisfactionVerdict::Satisfied)
         .take(MOST_BREACHES)
         .map(|c| c.id.as_str())
         .collect();

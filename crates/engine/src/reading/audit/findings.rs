@@ -5,7 +5,7 @@ use serde_json::{Map, Value};
 use super::MOST_FINDINGS;
 use super::fields::{Notes, clean, key, says_nothing, short, text};
 use crate::finding::{Finding, Location, Severity};
-use crate::protocol::audit::report::Expected;
+use crate::protocol::audit::report::ExpectedReport;
 use crate::protocol::audit::routes;
 use crate::reading::json::{self, first};
 
@@ -19,7 +19,7 @@ const SAYS: [&str; 8] =
 const REMEDIES: [&str; 8] =
     ["remediation", "fix", "suggestion", "recommendation", "remedy", "suggested_fix", "action", "resolution"];
 
-pub(super) fn findings(stated: Vec<Value>, expected: &Expected<'_>, notes: &mut Notes) -> Vec<Finding> {
+pub(super) fn findings(stated: Vec<Value>, expected: &ExpectedReport<'_>, notes: &mut Notes) -> Vec<Finding> {
     let mut findings = Vec::new();
     let count = stated.len();
     for (at, value) in stated.into_iter().enumerate() {
@@ -52,7 +52,7 @@ fn finding(
     mut object: Map<String, Value>,
     at: usize,
     place: &str,
-    expected: &Expected<'_>,
+    expected: &ExpectedReport<'_>,
     notes: &mut Notes,
 ) -> Finding {
     let said = |keys: &[&str]| {

@@ -2,7 +2,7 @@
 //! not to be met is read wherever a person would read it, and what passes has to be the JSON that was asked for.
 
 use crate::finding::{Finding, Severity};
-use crate::protocol::audit::report::{AuditReport, Criterion, CriterionVerdict, Expected};
+use crate::protocol::audit::report::{AuditCriterion, AuditReport, ExpectedReport, SatisfactionVerdict};
 use crate::protocol::audit::routes;
 use crate::reading::doubt::{self, Section};
 use crate::reading::lines::{self, Kind, Tick};
@@ -20,13 +20,13 @@ const UNMET: [&str; 9] = [
 ];
 
 /// The report, if it says that a criterion is not met; none otherwise.
-pub(super) fn rejection(text: &str, expected: &Expected<'_>) -> Option<AuditReport> {
+pub(super) fn rejection(text: &str, expected: &ExpectedReport<'_>) -> Option<AuditReport> {
     // A report in JSON that could not be opened is no report in words.
     if text.contains("\\\"verdict\\\"") {
         return None;
     }
     let criteria: Vec<_> = expected.criteria.iter().map(|criterion| judged(criterion, text)).collect();
-    criteria.iter().any(|c| c.verdict == CriterionVerdict::Unsatisfied).then(|| AuditReport {
+    criteria.iter().any(|c| c.verdict == SatisfactionVerdict::Unsatisfied).then(|| AuditReport {
         findings: findings(text, expected),
         criteria,
         deviations: vec!["a report in words, not in JSON".to_owned()],
@@ -35,7 +35,7 @@ pub(super) fn rejection(text: &str, expected: &Expected<'_>) -> Option<AuditRepo
 }
 
 /// What is said of one criterion: from where its id stands up to the next one's.
-fn judged(criterion: &Criterion, text: &str) -> crate::protocol::audit::report::Judged {
+fn judged(criterion: &AuditCriterion, text: &str) -> crate::protocol::audit::report::JudgedCriterion {
     let said = passages(text, &criterion.id);
     let unmet = said.iter().find(|passage| {
         let lower = passage.to_lowercase();
@@ -44,10 +44,10 @@ fn judged(criterion: &Criterion, text: &str) -> crate::protocol::audit::report::
     match unmet {
         Some(passage) => {
             let evidence: String = crate::brief::one_line(passage).chars().take(400).collect();
-            criterion.judged(CriterionVerdict::Unsatisfied, evidence)
+            criterion.judged(SatisfactionVerdict::Unsatisfied, evidence)
         }
-        None if said.is_empty() => criterion.judged(CriterionVerdict::Unverified, String::new()),
-        None => criterion.judged(CriterionVerdict::Satisfied, "said to be satisfied, in words".to_owned()),
+        None if said.is_empty() => criterion.judged(SatisfactionVerdict::Unverified, String::new()),
+        None => criterion.judged(SatisfactionVerdict::Satisfied, "said to be satisfied, in words".to_owned()),
     }
 }
 
@@ -68,7 +68,7 @@ fn passages<'t>(text: &'t str, id: &str) -> Vec<&'t str> {
 }
 
 /// The items under a heading that announces findings, except those that name a criterion again.
-fn findings(text: &str, expected: &Expected<'_>) -> Vec<Finding> {
+fn findings(text: &str, expected: &ExpectedReport<'_>) -> Vec<Finding> {
     let mut section = Section::None;
     let mut found = Vec::new();
     for line in lines::read(text) {

@@ -8,7 +8,7 @@ use super::phrases::{
 };
 use super::{Breach, Claim, Judged, PassReply, Scenario, Verdict};
 use crate::protocol::converge::escalation::{Escalation, EscalationChoice, SKIP, Trigger};
-use crate::protocol::converge::sets::{ADVERSARIAL, Criterion};
+use crate::protocol::converge::sets::{ADVERSARIAL, ConvergeCriterion};
 use crate::reading::doubt::{self, Rule, Scope};
 use crate::reading::forms;
 use crate::reading::lines::Tick;
@@ -16,7 +16,7 @@ use crate::reading::quantity::has_quantity;
 
 pub(super) fn judge(
     gathered: &Gathered,
-    criteria: &[Criterion],
+    criteria: &[ConvergeCriterion],
     pass: u32,
 ) -> Result<PassReply, Vec<Breach>> {
     let mut judge = Judge { criteria, breaches: Vec::new(), deviations: Vec::new(), weak: Vec::new() };
@@ -75,7 +75,7 @@ pub(super) fn judge(
 }
 
 struct Judge<'a> {
-    criteria: &'a [Criterion],
+    criteria: &'a [ConvergeCriterion],
     breaches: Vec<Breach>,
     deviations: Vec<String>,
     /// What keeps something from passing, and nothing else.
@@ -133,7 +133,7 @@ impl Judge<'_> {
         judged.filter(|_| sound)
     }
 
-    fn answer(&mut self, criterion: &Criterion, entry: &Entry, blocks: &[&Entry]) -> Option<Judged> {
+    fn answer(&mut self, criterion: &ConvergeCriterion, entry: &Entry, blocks: &[&Entry]) -> Option<Judged> {
         let name = &criterion.name;
         let (word, tail) = self.verdict_line(name, entry)?;
         let rationale = clean(answer_part(&entry.said, &criterion.question));

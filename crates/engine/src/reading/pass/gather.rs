@@ -5,7 +5,7 @@
 
 use super::line::{Line, classify, option, undressed, weighed_row, weighing_column};
 use super::phrases::{self, Word};
-use crate::protocol::converge::sets::{ADVERSARIAL, Criterion};
+use crate::protocol::converge::sets::{ADVERSARIAL, ConvergeCriterion};
 use crate::reading::forms::STAND_IN;
 use crate::reading::lines::{self, Fence};
 
@@ -78,8 +78,8 @@ enum At {
 }
 
 /// Reads every entry of a reply. What stands in a fence is only shown, unless all of it stands there.
-pub(super) fn gather(reply: &str, criteria: &[Criterion]) -> Gathered {
-    let keys: Vec<String> = criteria.iter().map(|c| Criterion::key(&c.name)).collect();
+pub(super) fn gather(reply: &str, criteria: &[ConvergeCriterion]) -> Gathered {
+    let keys: Vec<String> = criteria.iter().map(|c| ConvergeCriterion::key(&c.name)).collect();
     let reply = lines::unwrapped(reply);
     let outside = gather_from(reply, &keys, false);
     if outside.entries.iter().any(|entry| entry.subject != Subject::Unknown) || outside.too_many {

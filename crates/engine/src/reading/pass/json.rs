@@ -4,7 +4,7 @@
 use serde_json::{Map, Value};
 
 use super::gather::{Entry, Gathered, Subject};
-use crate::protocol::converge::sets::Criterion;
+use crate::protocol::converge::sets::ConvergeCriterion;
 use crate::reading::json::{self, first, text_of};
 use crate::reading::quoted::Shown;
 use crate::reading::{Unread, beside};
@@ -14,11 +14,15 @@ pub const SCHEMA: &str = include_str!("schema.json");
 
 const LISTS: [&str; 5] = ["criteria", "answers", "items", "results", "criterion"];
 
-pub(super) fn find(text: &str, criteria: &[Criterion], shown: &Shown) -> Result<Option<Gathered>, Unread> {
+pub(super) fn find(
+    text: &str,
+    criteria: &[ConvergeCriterion],
+    shown: &Shown,
+) -> Result<Option<Gathered>, Unread> {
     if !text.contains('{') {
         return Ok(None);
     }
-    let keys: Vec<String> = criteria.iter().map(|c| Criterion::key(&c.name)).collect();
+    let keys: Vec<String> = criteria.iter().map(|c| ConvergeCriterion::key(&c.name)).collect();
     let is_report = |object: &Map<String, Value>| {
         LISTS.iter().any(|list| object.get(*list).is_some_and(|v| v.is_array() || v.is_object()))
             || keys.iter().any(|key| object.contains_key(&key.to_lowercase()))
@@ -70,8 +74,8 @@ pub(super) fn find(text: &str, criteria: &[Criterion], shown: &Shown) -> Result<
     .concat();
     let mut rest = object.clone();
     rest.retain(|key, _| {
-        !keys.iter().any(|k| *k == Criterion::key(key))
-            && Criterion::key(key) != crate::protocol::converge::sets::ADVERSARIAL
+        !keys.iter().any(|k| *k == ConvergeCriterion::key(key))
+            && ConvergeCriterion::key(key) != crate::protocol::converge::sets::ADVERSARIAL
     });
     gathered.contradicted = beside::against(&rest, &read)
         .or_else(|| beside::against(&found.outer, &[]))
@@ -95,7 +99,7 @@ fn by_names(object: &Map<String, Value>, keys: &[String], gathered: &mut Gathere
 }
 
 fn answer(name: &str, entry: &Map<String, Value>, keys: &[String], gathered: &mut Gathered) {
-    let key = Criterion::key(name);
+    let key = ConvergeCriterion::key(name);
     if key == crate::protocol::converge::sets::ADVERSARIAL {
         return scenario(&Value::Object(entry.clone()), gathered);
     }

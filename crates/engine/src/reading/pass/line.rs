@@ -2,7 +2,7 @@
 
 use super::gather::Subject;
 use super::phrases;
-use crate::protocol::converge::sets::{ADVERSARIAL, Criterion};
+use crate::protocol::converge::sets::{ADVERSARIAL, ConvergeCriterion};
 use crate::reading::forms::is_pictograph;
 use crate::reading::lines::{self, Kind};
 
@@ -133,7 +133,7 @@ fn named<'a>(bare: &'a str, keys: &[String]) -> Option<Line<'a>> {
     if end == head.len() && head.len() < bare.len() {
         return None;
     }
-    let key = Criterion::key(name);
+    let key = ConvergeCriterion::key(name);
     if key.is_empty() {
         return None;
     }
@@ -160,7 +160,7 @@ fn row<'a>(line: &'a str, keys: &[String]) -> Option<Line<'a>> {
     let read = lines::read(line).into_iter().next()?;
     let Kind::Row(cells) = read.kind else { return None };
     let (name, rest) = cells.split_first()?;
-    let key = Criterion::key(name);
+    let key = ConvergeCriterion::key(name);
     let at = keys.iter().position(|k| *k == key).map(Subject::Criterion);
     let subject = at.or_else(|| is_adversarial(&key).then_some(Subject::Adversarial))?;
     let verdict = rest.iter().rposition(|cell| phrases::word(undressed(cell)).is_some())?;
@@ -230,7 +230,7 @@ fn entry<'a>(inner: &'a str, keys: &[String]) -> Option<Line<'a>> {
     let head = inner.char_indices().nth(80).map_or(inner, |(end, _)| &inner[..end]);
     let (name, _) = head.split_once(']')?;
     let rest = undecorated(inner[name.len() + 1..].trim_start_matches([':', ' ']));
-    let key = Criterion::key(name);
+    let key = ConvergeCriterion::key(name);
     let subject = if let Some(at) = keys.iter().position(|k| *k == key) {
         Subject::Criterion(at)
     } else if is_adversarial(&key) {

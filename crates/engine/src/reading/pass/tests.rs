@@ -7,7 +7,7 @@ use crate::reading::reasoning;
 mod mutations;
 
 /// What is read, or every breach; without the doubts about a clean reply.
-fn parse(reply: &str, criteria: &[Criterion], pass: u32) -> Result<PassReply, Vec<Breach>> {
+fn parse(reply: &str, criteria: &[ConvergeCriterion], pass: u32) -> Result<PassReply, Vec<Breach>> {
     let text = clean::reply(reply);
     let text = reasoning::without_thinking(&text, |text| text.lines().any(line::is_verdict));
     if text.trim().is_empty() {
@@ -20,9 +20,9 @@ fn parse(reply: &str, criteria: &[Criterion], pass: u32) -> Result<PassReply, Ve
     entries::judge(&gathered, criteria, pass)
 }
 
-fn criteria() -> Vec<Criterion> {
+fn criteria() -> Vec<ConvergeCriterion> {
     ["COVERAGE", "EDGE_CASES"]
-        .map(|name| Criterion { name: name.into(), question: "Are all 5 parts there?".into() })
+        .map(|name| ConvergeCriterion { name: name.into(), question: "Are all 5 parts there?".into() })
         .to_vec()
 }
 
@@ -206,7 +206,8 @@ fn a_pass_shows_what_was_counted() {
 
 #[test]
 fn a_question_with_an_arrow_and_a_number_is_not_its_own_answer() {
-    let asked = vec![Criterion { name: "FLOW".into(), question: "Do all 3 steps a -> b -> c exist?".into() }];
+    let asked =
+        vec![ConvergeCriterion { name: "FLOW".into(), question: "Do all 3 steps a -> b -> c exist?".into() }];
     let with = |answer: &str| {
         let text = format!(
             "=== CRITIC 1 ===\n[FLOW] Do all 3 steps a -> b -> c exist? → {answer}\nVerdict: PASS\n{SCENARIO}"

@@ -3,12 +3,12 @@
 
 use super::phrases::{clean, says_nothing};
 use super::{Judged, PassReply, Scenario, Verdict};
-use crate::protocol::converge::sets::Criterion;
+use crate::protocol::converge::sets::ConvergeCriterion;
 use crate::reading::doubt;
 use crate::reading::lines::{self, Tick};
 
 /// The pass, if it says that a criterion fails; none otherwise.
-pub(super) fn rejection(text: &str, criteria: &[Criterion]) -> Option<PassReply> {
+pub(super) fn rejection(text: &str, criteria: &[ConvergeCriterion]) -> Option<PassReply> {
     let sentences: Vec<&str> = text.split_inclusive(['\n', '.']).filter(|s| !s.trim().is_empty()).collect();
     let names: Vec<String> = criteria.iter().map(|c| c.name.to_lowercase()).collect();
     let answers: Vec<Judged> = criteria
@@ -51,7 +51,7 @@ fn said_of(name: &str, names: &[String], sentences: &[&str]) -> String {
     said
 }
 
-fn judged(criterion: &Criterion, said: &str) -> Judged {
+fn judged(criterion: &ConvergeCriterion, said: &str) -> Judged {
     const UNMET: [&str; 8] = [
         "fails",
         "failed",

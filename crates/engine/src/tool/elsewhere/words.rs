@@ -3,7 +3,7 @@
 
 /// A piece of a line.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub enum Piece {
+pub enum LinePiece {
     Word(String),
     /// The next word is a file.
     Redirection {
@@ -14,7 +14,7 @@ pub enum Piece {
 }
 
 /// Reads a line. Text that is handed to `cat` or `tee` below the line (`<<'END'`) is data, and left out.
-pub fn read(line: &str) -> Vec<Piece> {
+pub fn read(line: &str) -> Vec<LinePiece> {
     let line = without_data(line);
     let mut reading = WordReader::default();
     let mut chars = line.chars().peekable();
@@ -52,13 +52,13 @@ pub fn read(line: &str) -> Vec<Piece> {
                 {
                     continue;
                 }
-                reading.pieces.push(Piece::Redirection { writes: true });
+                reading.pieces.push(LinePiece::Redirection { writes: true });
             }
             '<' => {
                 reading.end_descriptor();
                 while chars.next_if_eq(&'<').is_some() {}
                 let writes = chars.next_if_eq(&'>').is_some();
-                reading.pieces.push(Piece::Redirection { writes });
+                reading.pieces.push(LinePiece::Redirection { writes });
             }
             '&' if chars.peek() == Some(&'>') => reading.end_word(),
             '&' | '|' => {
@@ -78,7 +78,7 @@ pub fn read(line: &str) -> Vec<Piece> {
 
 #[derive(Default)]
 struct WordReader {
-    pieces: Vec<Piece>,
+    pieces: Vec<LinePiece>,
     word: String,
     /// There is a word, even if it is empty.
     begun: bool,
@@ -95,7 +95,7 @@ impl WordReader {
         let text = std::mem::take(&mut self.word);
         self.quoted = false;
         if std::mem::take(&mut self.begun) || !text.is_empty() {
-            self.pieces.push(Piece::Word(text));
+            self.pieces.push(LinePiece::Word(text));
         }
     }
 
@@ -110,7 +110,7 @@ impl WordReader {
 
     fn operator(&mut self, operator: &str) {
         self.end_word();
-        self.pieces.push(Piece::Operator(operator.to_owned()));
+        self.pieces.push(LinePiece::Operator(operator.to_owned()));
     }
 }
 

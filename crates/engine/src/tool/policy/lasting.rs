@@ -11,11 +11,11 @@ pub struct Lasting {
     /// The tool as the model named it, and why it was asked about.
     tool: String,
     why: String,
-    pattern: Pattern,
+    pattern: LastingPattern,
 }
 
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
-enum Pattern {
+enum LastingPattern {
     /// Commands of one program, and of one subcommand if it has any.
     Commands(String),
     /// Pages of one host.
@@ -28,20 +28,21 @@ impl Lasting {
     pub(super) fn of(tool: &str, why: &str, action: &ToolAction) -> Self {
         let pattern = match action {
             ToolAction::RunCommand { line, .. } => {
-                prefix(line).map_or_else(|| Pattern::Exactly(line.clone()), Pattern::Commands)
+                prefix(line).map_or_else(|| LastingPattern::Exactly(line.clone()), LastingPattern::Commands)
             }
-            ToolAction::FetchUrl { url } => {
-                host(url).map_or_else(|| Pattern::Exactly(url.clone()), |host| Pattern::Host(host.to_owned()))
-            }
-            ToolAction::Screenshot { line, .. } => Pattern::Exactly(line.clone()),
+            ToolAction::FetchUrl { url } => host(url).map_or_else(
+                || LastingPattern::Exactly(url.clone()),
+                |host| LastingPattern::Host(host.to_owned()),
+            ),
+            ToolAction::Screenshot { line, .. } => LastingPattern::Exactly(line.clone()),
             ToolAction::ReadFile { path, .. }
             | ToolAction::WriteFile { path, .. }
             | ToolAction::EditFile { path, .. }
             | ToolAction::ListFiles { path }
-            | ToolAction::SearchFiles { path, .. } => Pattern::Exactly(path.clone()),
-            ToolAction::Mcp { tool, .. } => Pattern::Exactly(tool.clone()),
-            ToolAction::McpTools { .. } => Pattern::Exactly(String::new()),
-            ToolAction::Process(process) => Pattern::Exactly(process.about().to_owned()),
+            | ToolAction::SearchFiles { path, .. } => LastingPattern::Exactly(path.clone()),
+            ToolAction::Mcp { tool, .. } => LastingPattern::Exactly(tool.clone()),
+            ToolAction::McpTools { .. } => LastingPattern::Exactly(String::new()),
+            ToolAction::Process(process) => LastingPattern::Exactly(process.about().to_owned()),
         };
         Self { tool: tool.to_owned(), why: why.to_owned(), pattern }
     }
@@ -51,12 +52,12 @@ impl fmt::Display for Lasting {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let tool = super::quoted(&self.tool);
         match &self.pattern {
-            Pattern::Commands(begin) => {
+            LastingPattern::Commands(begin) => {
                 write!(f, "every plain command that begins with {}", super::quoted(begin))
             }
-            Pattern::Host(host) => write!(f, "every page of {}", super::quoted(host)),
-            Pattern::Exactly(what) if what.is_empty() => write!(f, "{tool}"),
-            Pattern::Exactly(what) => write!(f, "{tool} with exactly {}", super::quoted(what)),
+            LastingPattern::Host(host) => write!(f, "every page of {}", super::quoted(host)),
+            LastingPattern::Exactly(what) if what.is_empty() => write!(f, "{tool}"),
+            LastingPattern::Exactly(what) => write!(f, "{tool} with exactly {}", super::quoted(what)),
         }
     }
 }

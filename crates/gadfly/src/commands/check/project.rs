@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
-use gadfly_engine::pipeline::{Check, Pattern, Registry, RegistryEntry, Weight};
+use gadfly_engine::pipeline::{Check, PairWeight, Pattern, Registry, RegistryEntry};
 use gadfly_project::adopt::{NearMiss, near_misses};
 use gadfly_project::layout::{self, Layout, ProjectFiles, ProjectName};
 use gadfly_project::registry::{self, RegistryFile, RegistryNote};
@@ -207,7 +207,7 @@ fn weighed(registry: &Registry) -> Vec<String> {
         return all.iter().map(|share| format!("weight {share}")).collect();
     }
     let points = registry.entries.iter().filter_map(|entry| match entry.weight {
-        Weight::Share { points, .. } => Some(points),
+        PairWeight::Share { points, .. } => Some(points),
         _ => None,
     });
     let sum = percent(points.fold(0, u32::saturating_add));
@@ -218,7 +218,7 @@ fn weighed(registry: &Registry) -> Vec<String> {
 fn weights(registry: &Registry) -> Vec<String> {
     let mut shares: BTreeMap<&str, (u32, bool)> = BTreeMap::new();
     for entry in &registry.entries {
-        if let Weight::Share { points, component, .. } = &entry.weight {
+        if let PairWeight::Share { points, component, .. } = &entry.weight {
             let share = shares.entry(component.as_str()).or_insert((0, true));
             share.0 = share.0.saturating_add(*points);
             share.1 &= entry.conditional.is_some();

@@ -5,7 +5,7 @@ use gadfly_engine::masked::masked;
 use gadfly_project::Config;
 use gadfly_project::starter::FoundAgent;
 use gadfly_project::suggest::did_you_mean;
-use gadfly_runtime::doctor::{self, TrialResult, Tried};
+use gadfly_runtime::doctor::{self, TrialReport, TrialResult};
 use owo_colors::OwoColorize as _;
 use serde_json::json;
 
@@ -34,7 +34,7 @@ pub async fn trying(names: &[String], args: &Doctor, context: &Context) -> Resul
     let mut failed = false;
     for name in &names {
         let tried = if without_model.contains(name) {
-            Tried::not_tried(name, "nobody knows its models: put one into gadfly.toml")
+            TrialReport::not_tried(name, "nobody knows its models: put one into gadfly.toml")
         } else {
             doctor::try_agent(&setup, name).await
         };
@@ -101,7 +101,7 @@ fn agree(names: &[String], config: &Config, yes: bool) -> Result<(), Code> {
     Err(exit::OK)
 }
 
-fn in_words(tried: &Tried) -> Vec<String> {
+fn in_words(tried: &TrialReport) -> Vec<String> {
     let name = safe::line(&tried.agent, 60);
     let mut lines = Vec::new();
     match &tried.ended {
@@ -136,7 +136,7 @@ fn in_words(tried: &Tried) -> Vec<String> {
     lines
 }
 
-fn spent(tried: &Tried) -> String {
+fn spent(tried: &TrialReport) -> String {
     let cost = tried.cost.map_or_else(|| "cost unknown".to_owned(), |usd| Money::from_usd(usd).to_string());
     format!("{} tokens, {cost}", tried.tokens)
 }

@@ -2,7 +2,7 @@
 
 use gadfly_engine::pipeline::Gate;
 use gadfly_engine::pipeline::aggregate::{Aggregate, ScoreRow};
-use gadfly_engine::pipeline::learning::{Suggestion, Tag};
+use gadfly_engine::pipeline::learning::{LearnTag, Suggestion};
 
 use super::*;
 
@@ -54,7 +54,7 @@ fn what_an_agent_is_called_cannot_act_on_the_terminal_or_break_the_line() {
 #[test]
 fn learnings_are_listed_under_their_heading_and_none_say_nothing() {
     let suggestion = Suggestion {
-        tag: Tag::Friction,
+        tag: LearnTag::Friction,
         agent: "coder".into(),
         text: "coder did not pass in 3 rounds".into(),
         action: "make its rubric clearer".into(),

@@ -96,7 +96,7 @@ fn what_holds_an_agent_is_told_once_and_again_when_it_changes() {
 
 #[test]
 fn a_goal_is_told_step_by_step_with_what_was_said_in_between() {
-    use gadfly_engine::goal::{Nudge, StepEnd, WatchVerdict};
+    use gadfly_engine::goal::{Nudge, ProgressVerdict, StepEnd};
 
     use crate::report::sample::{goal_step, watched};
 
@@ -111,7 +111,7 @@ fn a_goal_is_told_step_by_step_with_what_was_said_in_between() {
     let events = vec![
         set,
         goal_step(1, "command=cargo test", StepEnd::Err, "exit code 101"),
-        watched(WatchVerdict::Stuck, 1, 1, "nothing moves"),
+        watched(ProgressVerdict::Stuck, 1, 1, "nothing moves"),
         EventKind::Nudged { why: Nudge::Stuck, text: nudge.digest() },
         goal_step(2, "command=cargo test", StepEnd::Blocked, "the same call, the same result"),
         EventKind::GoalPaused { because: "five claims failed".into() },

@@ -17,7 +17,7 @@ const UNSURE_MS: u64 = 5000;
 /// Records read back at once.
 const PAGE: u32 = 8;
 
-pub struct Following {
+pub struct Follower {
     journal: Journal,
     content: bool,
     runs: HashMap<RunId, Followed>,
@@ -31,7 +31,7 @@ struct Followed {
     heard: u64,
 }
 
-impl Following {
+impl Follower {
     pub fn new(journal: Journal, content: bool) -> Self {
         Self { journal, content, runs: HashMap::new(), ticks: 0 }
     }
@@ -161,7 +161,7 @@ mod tests {
         let journal = journal(dir.path(), &records);
         let whole = ids(&folded(&records, ContentPolicy::Nothing));
         for heard in [vec![0, 1, 2, 3], vec![0, 3], vec![0], vec![0, 2]] {
-            let mut following = Following::new(journal.clone(), false);
+            let mut following = Follower::new(journal.clone(), false);
             let mut out = Vec::new();
             for at in &heard {
                 following.recorded(&run(), &records[*at], None, &mut out);
@@ -176,7 +176,7 @@ mod tests {
     #[test]
     fn of_runs_that_are_never_left_a_bounded_number_is_followed() {
         let dir = tempfile::tempdir().unwrap();
-        let mut following = Following::new(Journal::open(dir.path()).unwrap(), false);
+        let mut following = Follower::new(Journal::open(dir.path()).unwrap(), false);
         let first = &a_round()[0];
         let mut out = Vec::new();
         for _ in 0..MOST_RUNS + 10 {

@@ -12,7 +12,7 @@ use opentelemetry_sdk::Resource;
 use opentelemetry_sdk::trace::{SpanData, SpanEvents, SpanExporter as _, SpanLinks};
 use tokio::runtime::{Builder, Runtime};
 
-use super::super::client::{Client, TIMEOUT, Trouble};
+use super::super::client::{OtlpClient, TIMEOUT, Trouble};
 use super::super::conventions as names;
 use super::super::destination::Destination;
 use super::super::span::{AttributeValue, Attributes, Span};
@@ -26,7 +26,7 @@ pub struct OtlpWire {
 impl OtlpWire {
     pub fn new(destination: &Destination, trouble: Trouble) -> Result<Self, String> {
         let runtime = Builder::new_current_thread().enable_all().build().map_err(|e| e.to_string())?;
-        let client = Client::new(destination, trouble).map_err(|e| e.to_string())?;
+        let client = OtlpClient::new(destination, trouble).map_err(|e| e.to_string())?;
         let built = SpanExporter::builder()
             .with_http()
             .with_http_client(client)

@@ -7,7 +7,7 @@ use gadfly_engine::effect::{CallFailure, FailureKind, StopReason};
 use gadfly_engine::input::{Input, Stamp, Start};
 use gadfly_engine::plan::{NodePlan, Plan};
 use gadfly_engine::question::{About, Question};
-use gadfly_engine::review::{Binding, Coverage, Item, Review, Verdict};
+use gadfly_engine::review::{Binding, Coverage, Review, ReviewItem, Verdict};
 use gadfly_engine::tree::{Look, Looked};
 use gadfly_engine::turn::{Message, Part, Permission, Role, Speaker, Turn};
 use gadfly_engine::{Answer, Effect, EffectKind, Reply, Step, Text};
@@ -102,7 +102,7 @@ fn reviewed(critic: &str, verdict: Verdict) -> EventKind {
     let review = Review {
         binding,
         verdict,
-        open: vec![Item { number: 1, text: SECRET.into(), since: 1 }],
+        open: vec![ReviewItem { number: 1, text: SECRET.into(), since: 1 }],
         addressed: Vec::new(),
         reason: String::new(),
         rendered: None,

@@ -1,7 +1,7 @@
 //! Verdicts as events: on the critic's call that gave them, on the check that was run, or on what was judged.
 
 use gadfly_engine::event::{Event, EventKind};
-use gadfly_engine::goal::{WatchVerdict, WholeChangeReview};
+use gadfly_engine::goal::{ProgressVerdict, WholeChangeReview};
 use gadfly_engine::pipeline::{GateReport, PairVerdict, PipelineEvent};
 use gadfly_engine::review::{CriterionVerdict, Review, Verdict};
 use gadfly_engine::{EffectId, NodePath};
@@ -114,10 +114,10 @@ impl TraceFold {
                 }
             }
             EventKind::Watched { critic, verdict, reason, .. } => {
-                let fine = matches!(verdict, WatchVerdict::Progressing | WatchVerdict::Achieved);
+                let fine = matches!(verdict, ProgressVerdict::Progressing | ProgressVerdict::Achieved);
                 let mut told = Evaluation::passed("goal", verdict.name(), fine);
                 (told.critic, told.because) = (Some(critic.as_str()), Some(reason.clone()));
-                if *verdict == WatchVerdict::Error {
+                if *verdict == ProgressVerdict::Error {
                     told.score = None;
                 }
                 self.by_critic(node, critic, vec![told.attributes(say)].into(), at, closed, out);

@@ -8,11 +8,11 @@ use gadfly_engine::deduction::Level;
 use gadfly_engine::event::EventKind;
 use gadfly_engine::input::InputKind;
 use gadfly_engine::pipeline::aggregate::{Aggregate, Component, Hundredths, ScoreRow};
-use gadfly_engine::pipeline::learning::{Suggestion, Tag};
-use gadfly_engine::pipeline::registry::{Need, Product, RegistryEntry as Registered, Weight};
+use gadfly_engine::pipeline::learning::{LearnTag, Suggestion};
+use gadfly_engine::pipeline::registry::{Need, PairWeight, Product, RegistryEntry as Registered};
 use gadfly_engine::pipeline::{Atom, Check, Gate, GateReport, PairVerdict, Pattern, PipelineEvent, Registry};
 use gadfly_engine::protocol::pipeline::settings::{PairSettings, PipelineSettings};
-use gadfly_engine::review::{Binding, Coverage, Item, Review, Score, Verdict};
+use gadfly_engine::review::{Binding, Coverage, Review, ReviewItem, Score, Verdict};
 use gadfly_engine::{
     Digest, Event, Input, Manifest, Money, NodePath, Outcome, Plan, Reply, Stamp, Start, Step, Text, Usage,
 };
@@ -64,7 +64,7 @@ fn entry(agent: &str, phase: &str, needs: Vec<Atom>, makes: &str) -> Registered 
         requires: Need::All(needs.into_iter().map(Need::Atom).collect()),
         produces: vec![Product { patterns: vec![Pattern::new(makes)], ..Product::default() }],
         critic: Some(format!("{agent}-critic")),
-        weight: Weight::Share { points: 1000, component: agent.into(), binary: false },
+        weight: PairWeight::Share { points: 1000, component: agent.into(), binary: false },
         ..Registered::default()
     }
 }
@@ -128,7 +128,7 @@ pub fn report() -> GateReport {
 
 pub fn suggestion() -> Suggestion {
     Suggestion {
-        tag: Tag::HighPerf,
+        tag: LearnTag::HighPerf,
         agent: "librarian".into(),
         text: "librarian scored 92 on the first pass".into(),
         action: "keep its brief as a template".into(),
@@ -208,7 +208,7 @@ pub fn dispatched(agent: &str, phase: &str, nth: u32) -> PipelineEvent {
 pub fn reviewed(critic: &str, round: u32, score: u32, open: &[&str]) -> EventKind {
     let digest = digest("x");
     let items =
-        open.iter().zip(1..).map(|(text, number)| Item { number, text: (*text).into(), since: round });
+        open.iter().zip(1..).map(|(text, number)| ReviewItem { number, text: (*text).into(), since: round });
     let review = Review {
         binding: Binding { round, artifact: digest, critic: critic.into(), lens: None, rubric: digest },
         verdict: if score >= 80 { Verdict::Approved } else { Verdict::Rejected },

@@ -122,7 +122,7 @@ fn step(n: u32, end: StepEnd) -> EventKind {
     EventKind::Stepped { step: GoalStep { n, tool, args, end, preview, took_ms: 3 } }
 }
 
-fn watched(verdict: WatchVerdict, from: u32, to: u32) -> EventKind {
+fn watched(verdict: ProgressVerdict, from: u32, to: u32) -> EventKind {
     EventKind::Watched { critic: "c".into(), verdict, reason: "because".into(), from, to }
 }
 
@@ -137,10 +137,10 @@ fn the_rail_is_one_list_by_time_and_every_entry_knows_its_step() {
     told.replied("run#1", vec![step(1, StepEnd::Err)], vec![]);
     told.replied("run#2", vec![claimed()], vec![]);
     told.replied("run#3", vec![failed(1)], vec![]);
-    told.replied("run#4", vec![step(2, StepEnd::Ok), watched(WatchVerdict::Stuck, 1, 2)], vec![]);
+    told.replied("run#4", vec![step(2, StepEnd::Ok), watched(ProgressVerdict::Stuck, 1, 2)], vec![]);
     told.replied("run#5", vec![EventKind::Nudged { why: Nudge::Stuck, text: digest() }], vec![]);
     told.replied("run#6", vec![claimed(), failed(2)], vec![]);
-    let goal = told.replied("run#7", vec![watched(WatchVerdict::Error, 2, 2)], vec![]);
+    let goal = told.replied("run#7", vec![watched(ProgressVerdict::Error, 2, 2)], vec![]);
     let order: Vec<(u32, u32, String)> = goal
         .rail
         .iter()
@@ -177,7 +177,7 @@ fn the_critics_cost_is_told_apart_from_the_workers_and_the_judges() {
     let look = turn("run#3", "c", Role::Critic);
     told.replied("run#2", vec![charged("run#2", "w", 50), step(1, StepEnd::Ok)], vec![look]);
     // The same agent judges: what it is asked while a claim is verified is the judge's.
-    let achieved = vec![charged("run#3", "c", 7), watched(WatchVerdict::Achieved, 1, 1), claimed()];
+    let achieved = vec![charged("run#3", "c", 7), watched(ProgressVerdict::Achieved, 1, 1), claimed()];
     told.replied("run#3", achieved, vec![turn("run#4", "c", Role::Critic)]);
     let failed = EventKind::VerificationFailed { detail: "no".into(), in_a_row: 1 };
     told.replied("run#4", vec![charged("run#4", "c", 3), failed], vec![turn("run#5", "w", Role::Worker)]);

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use gadfly_engine::pipeline::{Check, RegistryEntry, Weight};
+use gadfly_engine::pipeline::{Check, PairWeight, RegistryEntry};
 
 use super::{Graph, listed};
 use crate::place::{Problem, brief};
@@ -20,14 +20,14 @@ pub(super) fn problems(graph: &Graph<'_>) -> Vec<Problem> {
         .entries
         .iter()
         .filter_map(|entry| match &entry.weight {
-            Weight::Share { component, .. } => Some(component.as_str()),
+            PairWeight::Share { component, .. } => Some(component.as_str()),
             _ => None,
         })
         .collect();
     let known: Vec<&str> = components.iter().copied().collect();
     let mut problems = Vec::new();
     for (entry, spans) in graph.entries() {
-        let Weight::Shared { with } = &entry.weight else { continue };
+        let PairWeight::Shared { with } = &entry.weight else { continue };
         if !components.contains(with.as_str()) {
             let message = format!("no agent has a weight for `{}`", brief(with));
             let span = spans.values.get(&Field::Weight).unwrap_or(&spans.name);
@@ -60,7 +60,7 @@ pub(super) fn notes(graph: &Graph<'_>) -> Vec<RegistryNote> {
     }
     for (entry, atom, _) in graph.atoms() {
         if matches!(atom.check, Check::Overall { .. })
-            && let Weight::Share { points, .. } = entry.weight
+            && let PairWeight::Share { points, .. } = entry.weight
         {
             let share = percent(points);
             let text = format!(
@@ -75,7 +75,7 @@ pub(super) fn notes(graph: &Graph<'_>) -> Vec<RegistryNote> {
 
 const fn points(entry: &RegistryEntry) -> Option<u32> {
     match entry.weight {
-        Weight::Share { points, .. } => Some(points),
+        PairWeight::Share { points, .. } => Some(points),
         _ => None,
     }
 }

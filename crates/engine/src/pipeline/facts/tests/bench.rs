@@ -7,7 +7,7 @@ use crate::digest::Digest;
 use crate::pipeline::facts::{AgentReadiness, Gap, Holds, ProjectFacts};
 use crate::pipeline::headings::headings;
 use crate::pipeline::listing::{ListedFile, Listing, Pattern};
-use crate::pipeline::registry::{Atom, Check, Need, Product, Registry, RegistryEntry, Weight};
+use crate::pipeline::registry::{Atom, Check, Need, PairWeight, Product, Registry, RegistryEntry};
 use crate::pipeline::verdict::{OtherLens, PairVerdict};
 
 pub(super) const MEMO: &str = "quality_reports/strategy/x/strategy_memo.md";
@@ -38,8 +38,8 @@ fn atom(text: &str, check: Check) -> Need {
     Need::Atom(Atom { text: text.into(), line: 1, check })
 }
 
-pub(super) fn share(points: u32, component: &str) -> Weight {
-    Weight::Share { points, component: component.into(), binary: false }
+pub(super) fn share(points: u32, component: &str) -> PairWeight {
+    PairWeight::Share { points, component: component.into(), binary: false }
 }
 
 fn made(of: &[&str]) -> Vec<Product> {
@@ -55,7 +55,13 @@ fn folder(of: &str, files: &[&str], sections: &[&str]) -> Vec<Product> {
     }]
 }
 
-fn entry(agent: &str, requires: Need, produces: Vec<Product>, critic: &str, weight: Weight) -> RegistryEntry {
+fn entry(
+    agent: &str,
+    requires: Need,
+    produces: Vec<Product>,
+    critic: &str,
+    weight: PairWeight,
+) -> RegistryEntry {
     let critic = (!critic.is_empty()).then(|| critic.to_owned());
     RegistryEntry { agent: agent.into(), requires, produces, critic, weight, ..RegistryEntry::default() }
 }
@@ -90,8 +96,8 @@ impl Bench {
             atom("all components >= 80", Check::Components { at_least: 80 }),
         ]);
         let review = |of: &str| made(&[&format!("quality_reports/reviews/{of}")]);
-        let binary = Weight::Share { points: 500, component: "replication".into(), binary: true };
-        let shared = Weight::Shared { with: "code".into() };
+        let binary = PairWeight::Share { points: 500, component: "replication".into(), binary: true };
+        let shared = PairWeight::Shared { with: "code".into() };
         let mut entries = vec![
             entry(
                 "librarian",
@@ -130,7 +136,7 @@ impl Bench {
                 "writer-critic",
                 share(1000, "polish"),
             ),
-            entry("editor", reviewed(), review("editorial_decision.md"), "", Weight::None),
+            entry("editor", reviewed(), review("editorial_decision.md"), "", PairWeight::None),
             entry(
                 "domain-referee",
                 reviewed(),
@@ -150,7 +156,7 @@ impl Bench {
                 score("writer-critic", 80),
                 vec![talk],
                 "storyteller-critic",
-                Weight::Advisory,
+                PairWeight::Advisory,
             ),
             entry("verifier", ready, made(&["quality_reports/verification_report.md"]), "", binary),
         ];

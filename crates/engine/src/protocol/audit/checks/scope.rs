@@ -6,17 +6,17 @@
 
 /// A list of patterns; an empty one takes everything in.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
-pub struct Scope(Vec<Pattern>);
+pub struct AuditScope(Vec<ScopePattern>);
 
 #[derive(Clone, PartialEq, Eq, Debug)]
-struct Pattern {
+struct ScopePattern {
     /// Names between slashes; `**` stands for any number of them.
     names: Vec<Vec<char>>,
 }
 
-impl Scope {
+impl AuditScope {
     pub fn new<S: AsRef<str>>(patterns: &[S]) -> Self {
-        Self(patterns.iter().map(|p| Pattern::read(p.as_ref())).collect())
+        Self(patterns.iter().map(|p| ScopePattern::read(p.as_ref())).collect())
     }
 
     pub fn contains(&self, path: &str) -> bool {
@@ -25,7 +25,7 @@ impl Scope {
     }
 }
 
-impl Pattern {
+impl ScopePattern {
     fn read(text: &str) -> Self {
         let text = text.trim();
         let anywhere = !text.trim_end_matches('/').contains('/');
@@ -115,18 +115,18 @@ mod tests {
             ("src/a.rs", "src/a.rs.bak", false),
         ];
         for (pattern, path, inside) in cases {
-            assert_eq!(Scope::new(&[pattern]).contains(path), inside, "{pattern} and {path}");
+            assert_eq!(AuditScope::new(&[pattern]).contains(path), inside, "{pattern} and {path}");
         }
-        assert!(Scope::default().contains("anything"), "no scope, no bounds");
-        assert!(Scope::new(&["a", "b"]).contains("b"));
+        assert!(AuditScope::default().contains("anything"), "no scope, no bounds");
+        assert!(AuditScope::new(&["a", "b"]).contains("b"));
     }
 
     #[test]
     fn a_hostile_pattern_costs_no_more_than_its_length() {
         let pattern = "*a".repeat(500);
         let path = "a".repeat(4_000);
-        assert!(!Scope::new(&[format!("{pattern}b")]).contains(&path));
+        assert!(!AuditScope::new(&[format!("{pattern}b")]).contains(&path));
         let folders = "**/a/".repeat(300);
-        assert!(!Scope::new(&[format!("{folders}b")]).contains(&"a/".repeat(2_000)));
+        assert!(!AuditScope::new(&[format!("{folders}b")]).contains(&"a/".repeat(2_000)));
     }
 }

@@ -34,7 +34,7 @@ fn changes(list: &[&str]) -> Vec<Change> {
 }
 
 fn found(diff: &str, changed: &[&str], scope: &[&str]) -> Vec<String> {
-    let findings = run(diff, &changes(changed), &Scope::new(scope), &Examined::default());
+    let findings = run(diff, &changes(changed), &AuditScope::new(scope), &Examined::default());
     for finding in &findings {
         assert_eq!(finding.by, ENGINE);
         assert!(!finding.fix.is_empty(), "every finding says what to do");
@@ -67,7 +67,7 @@ fn a_marker_is_quoted_as_it_stands_in_the_file() {
     let findings = run(
         &file("a.rs|+    f(); // TODO: later"),
         &changes(&["M a.rs"]),
-        &Scope::default(),
+        &AuditScope::default(),
         &Examined::default(),
     );
     assert_eq!(findings[0].quote.as_deref(), Some("f(); // TODO: later"));
@@ -124,7 +124,7 @@ fn a_removed_assertion_cites_nothing_that_must_still_be_there() {
     let findings = run(
         &file("tests/a.py|-assert a == 1"),
         &changes(&["M tests/a.py"]),
-        &Scope::default(),
+        &AuditScope::default(),
         &Examined::default(),
     );
     assert!(findings[0].absent && findings[0].quote.is_none());
@@ -148,7 +148,7 @@ fn tests_switched_off_are_found_unless_they_were_before() {
 #[test]
 fn a_flood_of_findings_is_bounded_and_counted() {
     let diff = format!("a.rs{}", "|+// TODO: x".repeat(1_000));
-    let findings = run(&file(&diff), &changes(&["M a.rs"]), &Scope::default(), &Examined::default());
+    let findings = run(&file(&diff), &changes(&["M a.rs"]), &AuditScope::default(), &Examined::default());
     assert_eq!(findings.len(), MOST_OF_A_KIND);
     assert!(findings.last().unwrap().says.contains("950 more"));
 }
@@ -161,7 +161,7 @@ fn a_file_that_was_read_is_judged_by_what_was_found_in_it() {
     weaker.place = Some(place);
     let examined = |findings: Vec<Finding>| Examined { findings, read: vec!["tests/a.py".into()] };
     let says = |examined: &Examined| -> Vec<String> {
-        let findings = run(&diff, &changes(&["M tests/a.py"]), &Scope::default(), examined);
+        let findings = run(&diff, &changes(&["M tests/a.py"]), &AuditScope::default(), examined);
         findings.into_iter().map(|f| f.says).collect()
     };
     assert_eq!(says(&examined(vec![weaker])), ["`test_a` asserts less."]);

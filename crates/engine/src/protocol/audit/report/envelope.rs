@@ -8,7 +8,7 @@ use serde_json::{Map, Value};
 
 use crate::finding::Finding;
 
-use super::{AuditReport, CriterionVerdict, Expected, ReportVerdict};
+use super::{AuditReport, ExpectedReport, ReportVerdict, SatisfactionVerdict};
 
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct ReportEnvelope {
@@ -84,7 +84,7 @@ struct WrittenReport<'a> {
 struct WrittenCriterion<'a> {
     id: &'a str,
     claim: &'a str,
-    verdict: CriterionVerdict,
+    verdict: SatisfactionVerdict,
     evidence: &'a str,
     missing_info: Option<&'a str>,
 }
@@ -105,9 +105,9 @@ struct WrittenFinding<'a> {
     raw: Option<Map<String, Value>>,
 }
 
-fn written_criterion(judged: &super::Judged) -> Option<WrittenCriterion<'_>> {
+fn written_criterion(judged: &super::JudgedCriterion) -> Option<WrittenCriterion<'_>> {
     let missing_info = Some(judged.missing_info.as_str()).filter(|m| !m.is_empty());
-    (judged.verdict != CriterionVerdict::Unverified).then_some(WrittenCriterion {
+    (judged.verdict != SatisfactionVerdict::Unverified).then_some(WrittenCriterion {
         id: &judged.id,
         claim: &judged.claim,
         verdict: judged.verdict,
@@ -146,7 +146,7 @@ fn written_finding(at: usize, finding: &Finding) -> WrittenFinding<'_> {
 /// The file an envelope names, or none if it says that the report could not be written.
 pub(crate) fn named_file(
     envelope: &Map<String, Value>,
-    expected: &Expected<'_>,
+    expected: &ExpectedReport<'_>,
     deviations: &mut Vec<String>,
 ) -> Result<Option<String>, Vec<String>> {
     let named = match envelope.get("report_path") {
@@ -185,7 +185,7 @@ pub(crate) fn stated_error(envelope: &Map<String, Value>) -> String {
 pub(crate) fn agrees(
     envelope: &Map<String, Value>,
     report: &AuditReport,
-    expected: &Expected<'_>,
+    expected: &ExpectedReport<'_>,
     deviations: &mut Vec<String>,
 ) -> Result<(), Vec<String>> {
     let mut breaches = Vec::new();

@@ -5,7 +5,7 @@ use serde_json::{Map, Value, json};
 use crate::finding::{Finding, Severity};
 use crate::protocol::audit::routes::{self, INFORMATION_MISSING, UNMET_CRITERION};
 
-use super::{AuditReport, CriterionVerdict, Judged};
+use super::{AuditReport, JudgedCriterion, SatisfactionVerdict};
 use crate::reading::audit::MOST_FINDINGS;
 
 /// Unites the parts of one review, of which there may be one, and settles what no part answered: where no
@@ -28,8 +28,8 @@ pub fn merge(parts: Vec<AuditReport>) -> Option<AuditReport> {
         whole.findings.truncate(MOST_FINDINGS);
     }
     if !whole.partial {
-        for criterion in whole.criteria.iter_mut().filter(|c| c.verdict == CriterionVerdict::Unverified) {
-            criterion.verdict = CriterionVerdict::Unsatisfied;
+        for criterion in whole.criteria.iter_mut().filter(|c| c.verdict == SatisfactionVerdict::Unverified) {
+            criterion.verdict = SatisfactionVerdict::Unsatisfied;
             criterion.evidence = SILENT.into();
         }
     }
@@ -40,12 +40,12 @@ pub fn merge(parts: Vec<AuditReport>) -> Option<AuditReport> {
 const SILENT: &str = "The report gives no verdict on it.";
 
 /// A no from any part outweighs every yes; a yes outweighs not having seen enough.
-fn unite(slot: &mut Judged, other: Judged) {
+fn unite(slot: &mut JudgedCriterion, other: JudgedCriterion) {
     let weight = |verdict| match verdict {
-        CriterionVerdict::Unsatisfied => 3,
-        CriterionVerdict::Satisfied => 2,
-        CriterionVerdict::InformationMissing => 1,
-        CriterionVerdict::Unverified => 0,
+        SatisfactionVerdict::Unsatisfied => 3,
+        SatisfactionVerdict::Satisfied => 2,
+        SatisfactionVerdict::InformationMissing => 1,
+        SatisfactionVerdict::Unverified => 0,
     };
     match weight(other.verdict).cmp(&weight(slot.verdict)) {
         std::cmp::Ordering::Greater => *slot = other,
@@ -85,14 +85,14 @@ impl AuditReport {
     }
 }
 
-fn promoted(criterion: &Judged, by: &str) -> Option<Finding> {
-    let Judged { id, claim, evidence, missing_info, .. } = criterion;
+fn promoted(criterion: &JudgedCriterion, by: &str) -> Option<Finding> {
+    let JudgedCriterion { id, claim, evidence, missing_info, .. } = criterion;
     let (rule, says, fix) = match criterion.verdict {
-        CriterionVerdict::Satisfied | CriterionVerdict::Unverified => return None,
-        CriterionVerdict::Unsatisfied => {
+        SatisfactionVerdict::Satisfied | SatisfactionVerdict::Unverified => return None,
+        SatisfactionVerdict::Unsatisfied => {
             (UNMET_CRITERION, with(&format!("{id} is not met"), evidence), format!("Meet {id}: {claim}"))
         }
-        CriterionVerdict::InformationMissing => {
+        SatisfactionVerdict::InformationMissing => {
             let missing = if missing_info.is_empty() { evidence } else { missing_info };
             let says = with(&format!("{id} cannot be judged, information is missing"), missing);
             (INFORMATION_MISSING, says, format!("Find out what {id} needs: {claim}"))

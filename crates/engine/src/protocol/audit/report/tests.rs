@@ -10,15 +10,16 @@ use crate::reading::quoted::Shown;
 
 const PATH: &str = "scratch/critic-T1-r2.json";
 
-fn criteria() -> Vec<Criterion> {
+fn criteria() -> Vec<AuditCriterion> {
     [("SC-1", "answers 401"), ("SC-2", "logs the attempt")]
-        .map(|(id, claim)| Criterion { id: id.into(), claim: claim.into() })
+        .map(|(id, claim)| AuditCriterion { id: id.into(), claim: claim.into() })
         .to_vec()
 }
 
 fn read_with(reply: &str, file: Option<&str>) -> Result<AuditReport, Unread> {
     let criteria = criteria();
-    let expected = Expected { task_id: "T1", round: 2, criteria: &criteria, by: "cora", report_path: PATH };
+    let expected =
+        ExpectedReport { task_id: "T1", round: 2, criteria: &criteria, by: "cora", report_path: PATH };
     crate::reading::audit::read(reply, file, &expected, &Shown::default())
 }
 
@@ -143,7 +144,7 @@ fn an_omitted_criterion_is_unsatisfied() {
         r["verdict"] = "issues_found".into();
     });
     let report = merge(vec![read(&report).unwrap()]).unwrap();
-    assert_eq!(report.criteria[1].verdict, CriterionVerdict::Unsatisfied);
+    assert_eq!(report.criteria[1].verdict, SatisfactionVerdict::Unsatisfied);
     assert_eq!(report.blockers_count(), 1);
     let merged = report.merged("cora");
     assert_eq!(merged.len(), 1);
@@ -379,9 +380,9 @@ fn a_task_without_criteria_never_passes() {
 fn parts_are_united_so_that_one_no_outweighs_every_yes() {
     let verdicts = ["Satisfied", "Unsatisfied", "Information-Missing", ""];
     let expected = |a: &str, b: &str| match (a, b) {
-        ("Unsatisfied", _) | (_, "Unsatisfied") | ("", "") => CriterionVerdict::Unsatisfied,
-        ("Satisfied", _) | (_, "Satisfied") => CriterionVerdict::Satisfied,
-        _ => CriterionVerdict::InformationMissing,
+        ("Unsatisfied", _) | (_, "Unsatisfied") | ("", "") => SatisfactionVerdict::Unsatisfied,
+        ("Satisfied", _) | (_, "Satisfied") => SatisfactionVerdict::Satisfied,
+        _ => SatisfactionVerdict::InformationMissing,
     };
     let part = |verdict: &str| {
         let mut report = issues(vec![finding("style", "nit")]);

@@ -7,7 +7,7 @@ use crate::digest::Digest;
 use crate::finding::Severity;
 use crate::judging::{PARTS, Seat};
 use crate::plan::NodePlan;
-use crate::protocol::audit::report::Criterion;
+use crate::protocol::audit::report::AuditCriterion;
 use crate::protocol::audit::{AuditSettings, VERIFY_TIMEOUT_MS};
 use crate::protocol::harness::{Plays, TASK, THOUGHT, Table};
 use crate::tree::WorkspacePlan;
@@ -27,7 +27,7 @@ impl Plays for AuditSettings {
 }
 
 pub fn settings() -> AuditSettings {
-    let criterion = |id: &str, claim: &str| Criterion { id: id.into(), claim: claim.into() };
+    let criterion = |id: &str, claim: &str| AuditCriterion { id: id.into(), claim: claim.into() };
     AuditSettings {
         task_id: "T1".into(),
         task: Digest::of(TASK.as_bytes()),

@@ -5,7 +5,7 @@ use insta::assert_snapshot;
 use super::{UNREALISTIC, block, clean, lines, reply, reviews, table};
 use crate::effect::EffectKind;
 use crate::outcome::Outcome;
-use crate::protocol::converge::sets::Criterion;
+use crate::protocol::converge::sets::ConvergeCriterion;
 use crate::turn::Role;
 
 #[test]
@@ -117,7 +117,9 @@ fn a_skip_covers_its_criterion_and_no_other() {
 fn at_most_three_escalations_are_put_in_one_question() {
     let names = ["A", "B", "C", "D"];
     let mut t = table()
-        .with(|s| s.criteria = names.map(|n| Criterion { name: n.into(), question: "Why?".into() }).to_vec())
+        .with(|s| {
+            s.criteria = names.map(|n| ConvergeCriterion { name: n.into(), question: "Why?".into() }).to_vec()
+        })
         .start();
     let items = names.map(|n| format!("[{n}] Why? → unsure\nVerdict: ESCALATE\n")).concat();
     let scenario = "[ADVERSARIAL] Failure scenario: fire\n→ Realistic? N → 0 of 9\n";

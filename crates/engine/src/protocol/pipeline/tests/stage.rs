@@ -16,7 +16,7 @@ use crate::machine::{Engine, Step};
 use crate::outcome::Outcome;
 use crate::pipeline::event::PipelineEvent;
 use crate::pipeline::listing::{ListedFile, Listing, Surveyed};
-use crate::pipeline::registry::{Atom, Check, Need, Product, RegistryEntry, Weight};
+use crate::pipeline::registry::{Atom, Check, Need, PairWeight, Product, RegistryEntry};
 use crate::pipeline::{Gate, Pattern, Registry};
 use crate::plan::{AgentCard, Plan};
 use crate::protocol::Protocols;
@@ -91,7 +91,7 @@ pub fn entry(agent: &str, requires: Need, percent: u32) -> RegistryEntry {
         produces: vec![Product { patterns: vec![Pattern(format!("out/{agent}.md"))], ..Product::default() }],
         critic: Some(format!("{agent}-critic")),
         escalate_to: EscalateTo::User,
-        weight: Weight::Share { points: percent * 100, component: agent.into(), binary: false },
+        weight: PairWeight::Share { points: percent * 100, component: agent.into(), binary: false },
         ..RegistryEntry::default()
     }
 }

@@ -3,7 +3,7 @@
 use super::stage::{Asked, Stage, atom, command, diligent, entry, gives, path, scored};
 use crate::judging::Seat;
 use crate::pipeline::gate::GateCommand;
-use crate::pipeline::registry::{Check, Need, Product, Weight};
+use crate::pipeline::registry::{Check, Need, PairWeight, Product};
 use crate::pipeline::{Gate, Pattern, RegistryEntry};
 use crate::protocol::pipeline::settings::{Commit, Planning};
 use crate::protocol::score::files::WorkerOutput;
@@ -404,7 +404,7 @@ fn the_result_is_agreed_to_and_committed() {
 #[test]
 fn what_needs_no_verdict_is_complete_or_not() {
     let mut editor = entry("editor", needs(vec![]), 0);
-    (editor.critic, editor.weight) = (None, Weight::None);
+    (editor.critic, editor.weight) = (None, PairWeight::None);
     let mut stage = Stage::of(vec![editor, entry("coder", needs(vec![path("out/editor.md")]), 10)]);
     let pair = stage.pair("editor");
     (pair.output, pair.rubric) = (WorkerOutput::Reply, None);
@@ -459,7 +459,7 @@ fn a_gate_may_be_a_command() {
 #[test]
 fn what_is_advisory_is_reported_and_blocks_nothing() {
     let mut talk = entry("storyteller", needs(vec![]), 0);
-    talk.weight = Weight::Advisory;
+    talk.weight = PairWeight::Advisory;
     let stage = Stage::of(vec![talk, entry("coder", needs(vec![]), 10)]).with_agents(|asked: Asked<'_>| {
         if asked.agent == "storyteller-critic" { gives(40) } else { diligent(asked) }
     });

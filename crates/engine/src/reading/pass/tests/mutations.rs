@@ -9,12 +9,12 @@ use proptest::test_runner::TestRunner;
 
 use super::super::{PassReply, Verdict};
 use super::parse;
-use crate::protocol::converge::sets::Criterion;
+use crate::protocol::converge::sets::ConvergeCriterion;
 
 const NAMES: [&str; 3] = ["COVERAGE", "EDGE_CASES", "RISK"];
 
-fn criteria() -> Vec<Criterion> {
-    NAMES.map(|name| Criterion { name: name.into(), question: format!("Does {name} hold?") }).to_vec()
+fn criteria() -> Vec<ConvergeCriterion> {
+    NAMES.map(|name| ConvergeCriterion { name: name.into(), question: format!("Does {name} hold?") }).to_vec()
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
