@@ -35,7 +35,7 @@ impl Spoken {
     }
 }
 
-/// A model's wish to use a tool, as it wrote it: nothing in it has been read yet.
+/// A model's call of a tool, as the model wrote it: nothing has been read yet.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct RawToolCall {
     pub id: String,
@@ -47,7 +47,7 @@ pub struct RawToolCall {
 /// The result of a tool, for the model.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct RawToolResult {
-    /// The wish's id.
+    /// The id of the call.
     pub call: String,
     pub text: String,
     pub ok: bool,
@@ -89,7 +89,7 @@ pub struct Call {
     pub tmp: Option<PathBuf>,
     /// An earlier conversation of this worker to go on with, as an answer of its named it.
     pub session: Option<String>,
-    /// The tools a model is offered: a JSON array of `{name, description, schema}`. Kinds with hands of their
+    /// The tools a model is offered: a JSON array of `{name, description, schema}`. Kinds with tools of their
     /// own leave it alone.
     pub tools: Option<Arc<str>>,
     /// What processes of this call may touch; the agent adds what its own program needs. None: no sandbox.
@@ -151,7 +151,7 @@ pub enum Edit {
     Delete { path: String },
 }
 
-/// The files of one folder, in the hands of whoever may touch them; nobody where a call has no folder. Paths
+/// The files of one folder, for the agent that may touch them; none where a call has no folder. Paths
 /// are below the folder, with `/`; nothing outside it is reached, not through links either.
 #[derive(Clone, Default)]
 pub struct Files(Option<Arc<dyn FolderFiles>>);

@@ -143,15 +143,15 @@ impl StreamBlock<'_> {
             }
             "tool_use" => {
                 let (id, name) = (Str::or_empty(self.id.as_ref()), Str::or_empty(self.name.as_ref()));
-                partial.wishes.begin(index, id, name)?;
+                partial.raw_calls.begin(index, id, name)?;
                 // In a stream it is empty, and what belongs into it follows.
                 if let Some(input) = self.input.map(RawValue::get).filter(|input| *input != "{}") {
-                    partial.wishes.more(index, input);
+                    partial.raw_calls.more(index, input);
                 }
             }
             "input_json_delta" => {
                 if let Some(Str(json)) = self.partial_json {
-                    partial.wishes.more(index, &json);
+                    partial.raw_calls.more(index, &json);
                 }
             }
             _ => {}

@@ -55,7 +55,7 @@ pub(crate) trait Dialect: Send + Sync + 'static {
 pub(crate) struct PartialReply {
     pub text: String,
     /// The tools it asks for.
-    pub wishes: PartialCalls,
+    pub raw_calls: PartialCalls,
     pub usage: Usage,
     pub stop: Option<StopReason>,
     pub model: Option<String>,
@@ -72,7 +72,7 @@ impl PartialReply {
 
     /// How much there is of what a reply consists of.
     pub fn bytes(&self) -> usize {
-        self.text.len() + self.wishes.bytes()
+        self.text.len() + self.raw_calls.bytes()
     }
 }
 

@@ -162,13 +162,15 @@ struct Function<'a> {
 }
 
 impl Fragment<'_> {
-    fn add_to(self, place: u64, wishes: &mut PartialCalls) -> Result<(), Broken> {
+    fn add_to(self, place: u64, raw_calls: &mut PartialCalls) -> Result<(), Broken> {
         let index = self.index.unwrap_or(place);
         let (name, arguments) = self.function.map_or((None, None), |f| (f.name, f.arguments));
-        wishes.begin(index, Str::or_empty(self.id.as_ref()), Str::or_empty(name.as_ref()))?;
+        raw_calls.begin(index, Str::or_empty(self.id.as_ref()), Str::or_empty(name.as_ref()))?;
         match arguments.map(RawValue::get) {
-            Some(json) if json.starts_with('"') => wishes.more(index, &serde_json::from_str::<Str>(json)?.0),
-            Some(json) => wishes.more(index, json),
+            Some(json) if json.starts_with('"') => {
+                raw_calls.more(index, &serde_json::from_str::<Str>(json)?.0)
+            }
+            Some(json) => raw_calls.more(index, json),
             None => {}
         }
         Ok(())
@@ -259,7 +261,7 @@ impl Dialect for OpenAi {
             partial.text.push_str(&delta.content.0);
             for (fragment, place) in delta.tool_calls.into_iter().flatten().zip(0..) {
                 // Whole calls have their place in the list, pieces without one belong to the only call.
-                fragment.add_to(if is_whole { place } else { 0 }, &mut partial.wishes)?;
+                fragment.add_to(if is_whole { place } else { 0 }, &mut partial.raw_calls)?;
             }
             if let Some(Str(text)) = delta.refusal.filter(|Str(t)| !t.is_empty()) {
                 partial.text.push_str(&text);

@@ -1,7 +1,7 @@
 //! The machine under every protocol: a run as a tree of nodes, one entry point, [`Engine::on`].
 //!
 //! What it owns: ids, permissions by role, budgets, active time, pausing, cancelling, parking and
-//! repeating calls, restating malformed replies, hands for workers that have none, saving the result. What a protocol owns: whom to call
+//! repeating calls, restating malformed replies, the tool loop of workers behind an API, saving the result. What a protocol owns: whom to call
 //! with what, and what a readable answer means. What the host owns: journalling each input with its
 //! step before performing anything, performing effects, stamping inputs, deadlines.
 

@@ -87,7 +87,7 @@ pub trait Protocol: Send {
         cx.give_up(failed);
     }
 
-    /// Whether it is told of a cap before the run parks for it.
+    /// Whether the protocol is told of a cap before the run parks for it.
     fn wants_final_turn(&self) -> bool {
         false
     }

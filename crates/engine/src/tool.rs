@@ -1,4 +1,4 @@
-//! Tools: what a model may ask us to do, as typed deeds. The engine reads a model's wish into a deed, judges it
+//! Tools: what a model may ask us to do, as typed actions. The engine reads a model's call into an action, judges it
 //! and has it done; how it is done is the runtime's, and nothing a model wrote is carried out unread.
 
 pub mod elsewhere;
@@ -17,7 +17,7 @@ use serde::{Deserialize, Serialize};
 use crate::digest::Digest;
 use crate::tree::RunEnd;
 
-/// A model's wish to use a tool.
+/// A model's call of a tool.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct ToolCall {
     /// The model's own name for it; its result is given back under the same name.
@@ -207,7 +207,7 @@ impl ToolAction {
     }
 }
 
-/// A deed with what it is allowed, as an effect.
+/// An action with what it is allowed, as an effect.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct ToolUse {
     pub action: ToolAction,
@@ -233,7 +233,7 @@ impl ToolUse {
     }
 }
 
-/// What came of a deed.
+/// The result of an action.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct ToolDone {
     pub end: ToolEnd,

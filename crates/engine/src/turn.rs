@@ -64,7 +64,7 @@ pub enum Part {
     Data(Digest),
     /// Some lines of a stored text, as data.
     Slice(Slice),
-    /// A model's wish to use a tool. Only in what an assistant said.
+    /// A model's call of a tool. Only in what an assistant said.
     Call(ToolCall),
     /// What came of one. Only in what a model is told.
     Result(ToolResult),

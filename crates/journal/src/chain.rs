@@ -15,7 +15,7 @@ pub(crate) struct Chain {
     key: [u8; 32],
 }
 
-/// How a run stands, as its row says it.
+/// The state of a run, as its row says it.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct RunHeader {
     pub(crate) protocol: String,

@@ -21,7 +21,7 @@ mod report;
 pub mod settings;
 mod watched;
 
-/// A place, before the call.
+/// Where a call takes place, before it begins.
 pub enum CallSite {
     Nowhere,
     /// A worker that writes no files of the run.

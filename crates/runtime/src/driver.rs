@@ -88,7 +88,7 @@ pub struct Driver {
     pub(crate) watched: OptionalWitness,
 }
 
-/// How driving a run ended, with what a list of results needs, so that nobody has to ask the journal.
+/// How driving a run ended, with all that a list of results needs, so that the batch need not ask the journal.
 #[derive(Clone, Debug)]
 pub struct RunReport {
     pub ended: Ended,
@@ -122,9 +122,9 @@ struct RunLoop {
     tools: HashMap<PathBuf, Arc<Tools>>,
     /// Acceptances under way of what a node made in a folder of its own.
     delivering: HashMap<EffectId, Arc<Folder>>,
-    /// Folders that are being laid out for a person. Whoever takes the run up, or is told that it waits, finds them so.
+    /// Folders that are being laid out for a person: ready before the run is taken up, or said to wait.
     laying_out: Vec<tokio::task::JoinHandle<()>>,
-    /// Whoever is told of records was waited for in vain; it is not waited for again before it takes one.
+    /// The subscriber to updates did not take the last one in time; the driver waits for it again once it takes one.
     subscriber_stalled: bool,
 }
 

@@ -251,7 +251,7 @@ pub fn assemble(
     draft.finish()
 }
 
-/// All that a plan is made of.
+/// Collects the parts of a plan.
 struct PlanBuilder {
     settings: RunSettings,
     title: String,

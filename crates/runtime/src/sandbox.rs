@@ -57,7 +57,7 @@ const SHARED_MEMORY: &str = "/dev/shm";
 /// The first version of Landlock that knows of TCP.
 pub const TCP_HOLDS: u32 = 4;
 
-/// Where a call takes place.
+/// The folders that a call sees.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Mounts {
     /// The tree it works on, from its top.
@@ -120,7 +120,7 @@ fn tcp_holds() -> bool {
     landlock().is_ok_and(|version| version >= TCP_HOLDS)
 }
 
-/// What stands between a call and what it may not do.
+/// The guards between a call and what the agent may not do.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Enforcement {
     /// In the order of the layers, only those that really hold.
@@ -131,7 +131,7 @@ pub struct Enforcement {
     pub unheld: Option<String>,
 }
 
-/// Who is held, besides the agent itself.
+/// The call that guards are asked for, besides the agent itself.
 #[derive(Clone, Copy, Debug)]
 pub struct EnforcementRequest<'a> {
     pub permission: Permission,

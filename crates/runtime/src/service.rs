@@ -77,7 +77,7 @@ pub enum ResumeError {
     HalfWritten { run: RunId, why: UndoError },
 }
 
-/// How a run is driven here.
+/// Options of driving a run in this process.
 #[derive(Clone)]
 pub struct DriveOptions {
     /// A person is at hand: wait for answers instead of parking.

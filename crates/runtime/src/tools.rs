@@ -1,7 +1,7 @@
 //! Does what a model asked for, or what tells whether a goal is reached: commands, files, pages, servers.
 //!
-//! The engine has read and judged the wish; here it is carried out, each in its bounds: a command in the sandbox
-//! of a worker, a file below the run's folder and never through a link, an output of any length. A deed that
+//! The engine has read and judged the call; here its action is carried out, each in its bounds: a command in the sandbox
+//! of a worker, a file below the run's folder and never through a link, an output of any length. An action that
 //! cannot be done is a result like any other and says why; an effect fails only if there is no folder to work in.
 //! It journals nothing and decides nothing.
 
@@ -43,7 +43,7 @@ use walk::WalkStop;
 
 /// How long a folder may take to be entered: the first to do so may have to make it.
 const ENTERING: Duration = Duration::from_mins(20);
-/// How long after its limit a deed is given to end by itself: ending all of a command's processes takes a while.
+/// How long after its limit an action is given to end by itself: ending all of a command's processes takes a while.
 const GRACE: Duration = Duration::from_secs(12);
 const AHEAD: usize = 16;
 
@@ -85,19 +85,19 @@ enum ToolView {
     Whole(String),
 }
 
-/// How a deed ended; an error is a sentence for whoever asked for it.
+/// The result of an action; an error is a sentence for the model.
 type ActionOutcome = Result<(ToolEnd, ToolView), String>;
 
 fn done(text: Result<String, String>) -> ActionOutcome {
     text.map(|text| (ToolEnd::Done, ToolView::Cut(KeptOutput::text(text))))
 }
 
-/// A deed, ready to be performed on a task of its own.
+/// An action, ready to be performed on a task of its own.
 pub struct ToolTask {
     pub effect: EffectId,
     pub wanted: ToolUse,
     pub time_ms: Option<u64>,
-    /// The texts that the deed names.
+    /// The texts that the action names.
     pub texts: Vec<(Digest, Arc<str>)>,
     pub tools: Arc<Tools>,
     /// The run's folder, or why there is none.

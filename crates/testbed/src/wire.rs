@@ -35,7 +35,7 @@ pub(crate) enum WireStep {
     Close,
 }
 
-/// The request's wishes that shape an answer.
+/// What a request asks for that shapes the answer.
 #[derive(Clone, Copy)]
 pub(crate) struct ReplyShape<'a> {
     pub format: Format,

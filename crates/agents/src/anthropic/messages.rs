@@ -107,8 +107,8 @@ pub(super) fn messages(
             divided(text, stable, before).unwrap_or(MessageContent::Text(text))
         } else {
             blocks.extend(words.map(plain_text));
-            for wish in calls {
-                blocks.push(wished(wish)?);
+            for raw_call in calls {
+                blocks.push(tool_use(raw_call)?);
             }
             MessageContent::Blocks(blocks)
         };
@@ -169,9 +169,13 @@ fn user(spoken: &Spoken) -> Vec<ContentBlock<'_>> {
     spoken.results.iter().map(told).chain(spoken.images.iter().map(shown)).collect()
 }
 
-fn wished(wish: &RawToolCall) -> Result<ContentBlock<'_>, serde_json::Error> {
-    let input = serde_json::from_str(object(&wish.args))?;
-    Ok(ContentBlock::ToolUse { id: plain(&wish.id, MAX_ID), name: plain(&wish.name, MAX_NAME), input })
+fn tool_use(raw_call: &RawToolCall) -> Result<ContentBlock<'_>, serde_json::Error> {
+    let input = serde_json::from_str(object(&raw_call.args))?;
+    Ok(ContentBlock::ToolUse {
+        id: plain(&raw_call.id, MAX_ID),
+        name: plain(&raw_call.name, MAX_NAME),
+        input,
+    })
 }
 
 fn told(result: &RawToolResult) -> ContentBlock<'_> {

@@ -60,11 +60,11 @@ fn more(index: u64, json: &str) -> Value {
     json!({"type": "content_block_delta", "index": index, "delta": {"type": "input_json_delta", "partial_json": json}})
 }
 
-fn wishes(partial: PartialReply) -> Vec<(String, String, String)> {
-    partial.wishes.finish().into_iter().map(|w| (w.id, w.name, w.args)).collect()
+fn raw_calls(partial: PartialReply) -> Vec<(String, String, String)> {
+    partial.raw_calls.finish().into_iter().map(|w| (w.id, w.name, w.args)).collect()
 }
 
-fn wish(id: &str, name: &str, args: &str) -> (String, String, String) {
+fn raw_call(id: &str, name: &str, args: &str) -> (String, String, String) {
     (id.into(), name.into(), args.into())
 }
 
@@ -89,7 +89,7 @@ fn calls_are_put_together_block_by_block_and_unknown_blocks_are_skipped() {
     ])
     .unwrap();
     assert_eq!((partial.text.as_str(), &partial.stop), ("I look.", &Some(StopReason::ToolUse)));
-    assert_eq!(wishes(partial), [wish("a", "read", r#"{"path":"x"}"#), wish("b", "list", "{}")]);
+    assert_eq!(raw_calls(partial), [raw_call("a", "read", r#"{"path":"x"}"#), raw_call("b", "list", "{}")]);
 }
 
 #[test]
@@ -100,7 +100,10 @@ fn a_whole_reply_brings_its_input_at_once() {
         {"type": "tool_use", "id": "a", "name": "list", "input": {}}]);
     let whole = json!({"content": content, "stop_reason": "tool_use"});
     dialect().whole(whole.to_string().as_bytes(), &mut partial).unwrap();
-    assert_eq!(wishes(partial), [wish("a", "read", r#"{"path":"x"}"#), wish("call_1", "list", "{}")]);
+    assert_eq!(
+        raw_calls(partial),
+        [raw_call("a", "read", r#"{"path":"x"}"#), raw_call("call_1", "list", "{}")]
+    );
 }
 
 #[test]
@@ -109,7 +112,7 @@ fn fragments_without_a_place_belong_to_the_first_block() {
         json!({"type": "content_block_start", "content_block": {"type": "tool_use", "id": "a", "name": "t"}}),
         json!({"type": "content_block_delta", "delta": {"type": "input_json_delta", "partial_json": "{\"a\":1}"}}),
     ]);
-    assert_eq!(wishes(partial.unwrap()), [wish("a", "t", r#"{"a":1}"#)]);
+    assert_eq!(raw_calls(partial.unwrap()), [raw_call("a", "t", r#"{"a":1}"#)]);
 }
 
 #[test]
@@ -246,8 +249,8 @@ fn a_conversation_with_tools_is_kept_up_to_its_end_and_found_by_the_end_of_the_t
     let sent = body(&call);
     assert_eq!((marks(&sent), marked_at(&sent)), (2, vec![0]));
     for turn in 0..3 {
-        let wish = RawToolCall { id: format!("c{turn}"), name: "run_command".into(), args: "{}".into() };
-        let said = Spoken { calls: vec![wish], ..Spoken::new(Speaker::Assistant, "I look.") };
+        let raw_call = RawToolCall { id: format!("c{turn}"), name: "run_command".into(), args: "{}".into() };
+        let said = Spoken { calls: vec![raw_call], ..Spoken::new(Speaker::Assistant, "I look.") };
         let told = RawToolResult { call: format!("c{turn}"), text: "seen".into(), ok: true };
         call.messages.push(said);
         call.messages.push(Spoken { results: vec![told], ..Spoken::new(Speaker::User, "") });

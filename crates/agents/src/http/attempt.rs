@@ -24,7 +24,7 @@ const DRAIN: Duration = Duration::from_millis(500);
 pub(crate) enum Attempt {
     Done(CallReply),
     /// Failed in a way that may pass. `by_provider` if the provider itself said so, not the network;
-    /// `told` is its own wish for a wait.
+    /// `told` is the wait the provider asks for.
     Again {
         failure: CallFailure,
         by_provider: bool,
@@ -271,7 +271,7 @@ impl<D: Dialect> HttpAgent<D> {
         };
         let stop = match stop {
             // Some servers say of every reply that it ended well.
-            StopReason::EndTurn if offered && !partial.wishes.is_empty() => StopReason::ToolUse,
+            StopReason::EndTurn if offered && !partial.raw_calls.is_empty() => StopReason::ToolUse,
             // Who was offered nothing cannot be given what it asks for.
             StopReason::ToolUse if !offered => StopReason::Other("tool_use".to_owned()),
             said => said,
@@ -285,11 +285,11 @@ impl<D: Dialect> HttpAgent<D> {
             known => known,
         };
         // In a reply that was cut the last of them may be half a call.
-        let wishes = if stop == StopReason::ToolUse { partial.wishes.finish() } else { Vec::new() };
-        let scrubbed = |wish: RawToolCall| RawToolCall {
-            id: self.reach.scrub(wish.id),
-            name: self.reach.scrub(wish.name),
-            args: self.reach.scrub(wish.args),
+        let raw_calls = if stop == StopReason::ToolUse { partial.raw_calls.finish() } else { Vec::new() };
+        let scrubbed = |raw_call: RawToolCall| RawToolCall {
+            id: self.reach.scrub(raw_call.id),
+            name: self.reach.scrub(raw_call.name),
+            args: self.reach.scrub(raw_call.args),
         };
         Attempt::Done(CallReply {
             text: self.reach.scrub(partial.text),
@@ -297,7 +297,7 @@ impl<D: Dialect> HttpAgent<D> {
             usage: partial.usage,
             model: partial.model.map(|m| self.short(&m)),
             session: None,
-            calls: wishes.into_iter().map(scrubbed).collect(),
+            calls: raw_calls.into_iter().map(scrubbed).collect(),
         })
     }
 }

@@ -75,7 +75,7 @@ pub(crate) struct PartialCalls {
 struct PartialCall {
     /// The place a server gives it in the reply.
     index: u64,
-    wish: RawToolCall,
+    raw_call: RawToolCall,
 }
 
 impl PartialCalls {
@@ -94,10 +94,11 @@ impl PartialCalls {
         let id = first(id, MAX_ID);
         let name = first(name, MAX_NAME);
         let last = self.begun.iter_mut().rev().find(|begun| begun.index == index);
-        if let Some(PartialCall { wish, .. }) = last {
-            let is_another = !id.is_empty() && !name.is_empty() && !wish.id.is_empty() && wish.id != id;
+        if let Some(PartialCall { raw_call, .. }) = last {
+            let is_another =
+                !id.is_empty() && !name.is_empty() && !raw_call.id.is_empty() && raw_call.id != id;
             if !is_another {
-                for (has, said) in [(&mut wish.id, id), (&mut wish.name, name)] {
+                for (has, said) in [(&mut raw_call.id, id), (&mut raw_call.name, name)] {
                     if has.is_empty() {
                         said.clone_into(has);
                         self.bytes += said.len();
@@ -110,42 +111,43 @@ impl PartialCalls {
             return Err(Broken::Malformed(format!("it asks for more than {MAX_CALLS} tools at once")));
         }
         self.bytes += id.len() + name.len();
-        let wish = RawToolCall { id: id.to_owned(), name: name.to_owned(), args: String::new() };
-        self.begun.push(PartialCall { index, wish });
+        let raw_call = RawToolCall { id: id.to_owned(), name: name.to_owned(), args: String::new() };
+        self.begun.push(PartialCall { index, raw_call });
         Ok(())
     }
 
     /// More of the arguments of the call at this place; nothing, if there is none.
     pub fn more(&mut self, index: u64, args: &str) {
-        if let Some(PartialCall { wish, .. }) = self.begun.iter_mut().rev().find(|begun| begun.index == index)
+        if let Some(PartialCall { raw_call, .. }) =
+            self.begun.iter_mut().rev().find(|begun| begun.index == index)
         {
-            wish.args.push_str(args);
+            raw_call.args.push_str(args);
             self.bytes += args.len();
         }
     }
 
     /// All of them, each with an id of its own.
     pub fn finish(self) -> Vec<RawToolCall> {
-        let mut wishes: Vec<RawToolCall> = self.begun.into_iter().map(|begun| begun.wish).collect();
-        for wish in &mut wishes {
+        let mut raw_calls: Vec<RawToolCall> = self.begun.into_iter().map(|begun| begun.raw_call).collect();
+        for raw_call in &mut raw_calls {
             // Some models write nothing where a tool takes nothing.
-            if wish.args.trim().is_empty() {
-                "{}".clone_into(&mut wish.args);
+            if raw_call.args.trim().is_empty() {
+                "{}".clone_into(&mut raw_call.args);
             }
         }
-        name_each(&mut wishes);
-        wishes
+        name_each(&mut raw_calls);
+        raw_calls
     }
 }
 
 /// Gives an id to calls without one, and another to those that repeat an earlier one's.
-pub(crate) fn name_each(wishes: &mut [RawToolCall]) {
+pub(crate) fn name_each(raw_calls: &mut [RawToolCall]) {
     let mut taken = BTreeSet::new();
-    let given: BTreeSet<String> = wishes.iter().map(|wish| wish.id.clone()).collect();
+    let given: BTreeSet<String> = raw_calls.iter().map(|raw_call| raw_call.id.clone()).collect();
     let mut made = 0;
-    for wish in wishes {
-        if wish.id.is_empty() || taken.contains(&wish.id) {
-            wish.id = loop {
+    for raw_call in raw_calls {
+        if raw_call.id.is_empty() || taken.contains(&raw_call.id) {
+            raw_call.id = loop {
                 made += 1;
                 let id = format!("call_{made}");
                 if !given.contains(&id) {
@@ -153,7 +155,7 @@ pub(crate) fn name_each(wishes: &mut [RawToolCall]) {
                 }
             };
         }
-        taken.insert(wish.id.clone());
+        taken.insert(raw_call.id.clone());
     }
 }
 
@@ -167,10 +169,10 @@ mod tests {
     use super::*;
 
     fn ids(given: &[&str]) -> Vec<String> {
-        let wish = |id: &&str| RawToolCall { id: (*id).into(), name: "t".into(), args: "{}".into() };
-        let mut wishes: Vec<RawToolCall> = given.iter().map(wish).collect();
-        name_each(&mut wishes);
-        wishes.into_iter().map(|wish| wish.id).collect()
+        let raw_call = |id: &&str| RawToolCall { id: (*id).into(), name: "t".into(), args: "{}".into() };
+        let mut raw_calls: Vec<RawToolCall> = given.iter().map(raw_call).collect();
+        name_each(&mut raw_calls);
+        raw_calls.into_iter().map(|raw_call| raw_call.id).collect()
     }
 
     #[test]
@@ -186,20 +188,20 @@ mod tests {
 
     #[test]
     fn one_call_too_many_is_no_reply() {
-        let mut wishes = PartialCalls::default();
+        let mut raw_calls = PartialCalls::default();
         for index in 0..64 {
-            wishes.begin(index, "", "t").unwrap();
+            raw_calls.begin(index, "", "t").unwrap();
         }
-        wishes.begin(63, "late", "t").unwrap();
-        assert!(matches!(wishes.begin(64, "", "t"), Err(Broken::Malformed(why)) if why.contains("64")));
+        raw_calls.begin(63, "late", "t").unwrap();
+        assert!(matches!(raw_calls.begin(64, "", "t"), Err(Broken::Malformed(why)) if why.contains("64")));
     }
 
     #[test]
     fn ids_and_names_without_end_are_cut() {
-        let mut wishes = PartialCalls::default();
-        wishes.begin(0, &"ä".repeat(1000), &"n".repeat(1000)).unwrap();
-        let wish = wishes.finish().remove(0);
-        assert_eq!((wish.id.chars().count(), wish.name.len()), (256, 128));
+        let mut raw_calls = PartialCalls::default();
+        raw_calls.begin(0, &"ä".repeat(1000), &"n".repeat(1000)).unwrap();
+        let raw_call = raw_calls.finish().remove(0);
+        assert_eq!((raw_call.id.chars().count(), raw_call.name.len()), (256, 128));
     }
 
     #[test]

@@ -66,14 +66,14 @@ enum ChatContent<'a> {
 
 fn assistant(spoken: &Spoken) -> ChatMessage<'_> {
     let is_said = spoken.calls.is_empty() || !spoken.text.is_empty();
-    let tool_calls = spoken.calls.iter().map(wished).collect();
+    let tool_calls = spoken.calls.iter().map(tool_call).collect();
     let content = is_said.then_some(ChatContent::Text(&spoken.text));
     ChatMessage { tool_calls, ..ChatMessage::said("assistant", content) }
 }
 
-fn wished(wish: &RawToolCall) -> ChatTool<'_, Function<'_>> {
-    let function = Function { name: plain(&wish.name, MAX_NAME), arguments: object(&wish.args) };
-    ChatTool { id: Some(&wish.id), kind: "function", function }
+fn tool_call(raw_call: &RawToolCall) -> ChatTool<'_, Function<'_>> {
+    let function = Function { name: plain(&raw_call.name, MAX_NAME), arguments: object(&raw_call.args) };
+    ChatTool { id: Some(&raw_call.id), kind: "function", function }
 }
 
 fn told(result: &RawToolResult) -> ChatMessage<'_> {

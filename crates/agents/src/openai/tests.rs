@@ -87,11 +87,11 @@ fn delta(calls: &Value) -> Value {
     json!({"choices": [{"delta": {"tool_calls": calls}}]})
 }
 
-fn wishes(events: &[Value]) -> Vec<(String, String, String)> {
-    read(events).unwrap().wishes.finish().into_iter().map(|w| (w.id, w.name, w.args)).collect()
+fn raw_calls(events: &[Value]) -> Vec<(String, String, String)> {
+    read(events).unwrap().raw_calls.finish().into_iter().map(|w| (w.id, w.name, w.args)).collect()
 }
 
-fn wish(id: &str, name: &str, args: &str) -> (String, String, String) {
+fn raw_call(id: &str, name: &str, args: &str) -> (String, String, String) {
     (id.into(), name.into(), args.into())
 }
 
@@ -109,7 +109,10 @@ fn calls_are_put_together_from_their_fragments() {
         ),
         json!({"choices": [{"delta": {}, "finish_reason": "tool_calls"}]}),
     ];
-    assert_eq!(wishes(&events), [wish("a", "read", r#"{"path":"x"}"#), wish("b", "list", r#"{"p":1}"#)]);
+    assert_eq!(
+        raw_calls(&events),
+        [raw_call("a", "read", r#"{"path":"x"}"#), raw_call("b", "list", r#"{"p":1}"#)]
+    );
     let partial = read(&events).unwrap();
     assert_eq!((partial.text.as_str(), partial.stop), ("I look.", Some(StopReason::ToolUse)));
 }
@@ -118,16 +121,19 @@ fn calls_are_put_together_from_their_fragments() {
 fn fragments_of_careless_servers_are_read_all_the_same() {
     // Neither place nor id; the name again with every piece.
     let pieces = |args: &str| delta(&json!([{"function": {"name": "read", "arguments": args}}]));
-    assert_eq!(wishes(&[pieces("{\"a\""), pieces(":1}")]), [wish("call_1", "read", r#"{"a":1}"#)]);
+    assert_eq!(raw_calls(&[pieces("{\"a\""), pieces(":1}")]), [raw_call("call_1", "read", r#"{"a":1}"#)]);
     // The same place for every call, and nothing where a tool takes nothing.
     let same =
         |id: &str| delta(&json!([{"index": 0, "id": id, "function": {"name": "list", "arguments": null}}]));
-    assert_eq!(wishes(&[same("a"), same("b")]), [wish("a", "list", "{}"), wish("b", "list", "{}")]);
+    assert_eq!(
+        raw_calls(&[same("a"), same("b")]),
+        [raw_call("a", "list", "{}"), raw_call("b", "list", "{}")]
+    );
     // An id twice.
     let twice = json!([{"index": 0, "id": "a", "function": {"name": "x"}}, {"index": 1, "id": "a", "function": {"name": "y"}}]);
-    assert_eq!(wishes(&[delta(&twice)]), [wish("a", "x", "{}"), wish("call_1", "y", "{}")]);
+    assert_eq!(raw_calls(&[delta(&twice)]), [raw_call("a", "x", "{}"), raw_call("call_1", "y", "{}")]);
     // Nothing at all in it.
-    assert_eq!(wishes(&[delta(&json!([{}])), delta(&Value::Null)]), [wish("call_1", "", "{}")]);
+    assert_eq!(raw_calls(&[delta(&json!([{}])), delta(&Value::Null)]), [raw_call("call_1", "", "{}")]);
 }
 
 #[test]
@@ -137,8 +143,8 @@ fn whole_calls_have_their_place_in_the_list_and_may_bring_an_object() {
     let whole =
         json!({"choices": [{"message": {"content": null, "tool_calls": calls}, "finish_reason": "stop"}]});
     let expected =
-        [wish("call_1", "run", r#"{"command": "a"}"#), wish("call_2", "run", r#"{"command":"b"}"#)];
-    assert_eq!(wishes(&[whole]), expected);
+        [raw_call("call_1", "run", r#"{"command": "a"}"#), raw_call("call_2", "run", r#"{"command":"b"}"#)];
+    assert_eq!(raw_calls(&[whole]), expected);
 }
 
 #[test]

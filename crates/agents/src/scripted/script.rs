@@ -282,7 +282,7 @@ fn typed(
         (None, None) if raw.fault.is_some() || !raw.calls.is_empty() => String::new(),
         (None, None) => return Err(wrong("no `text`, `file`, `calls` or `fault`".into())),
     };
-    let calls = wishes(raw.calls).map_err(wrong)?;
+    let calls = raw_calls(raw.calls).map_err(wrong)?;
     let repeat = match raw.repeat {
         None => Repeat::Times(1),
         Some(RawRepeat::Times(0)) => return Err(wrong("`repeat = 0`; leave the reply out instead".into())),
@@ -318,11 +318,11 @@ fn typed(
     })
 }
 
-fn wishes(raw: Vec<RawCall>) -> Result<Vec<RawToolCall>, String> {
+fn raw_calls(raw: Vec<RawCall>) -> Result<Vec<RawToolCall>, String> {
     if raw.len() > MAX_CALLS {
         return Err(format!("{} calls; at most {MAX_CALLS} are allowed", raw.len()));
     }
-    let mut wishes = Vec::with_capacity(raw.len());
+    let mut raw_calls = Vec::with_capacity(raw.len());
     for RawCall { tool, args, id } in raw {
         let args = match args {
             None => "{}".to_owned(),
@@ -330,10 +330,10 @@ fn wishes(raw: Vec<RawCall>) -> Result<Vec<RawToolCall>, String> {
             Some(args @ toml::Value::Table(_)) => json(args).to_string(),
             Some(_) => return Err(format!("a call of `{tool}` whose `args` is no table and no string")),
         };
-        wishes.push(RawToolCall { id, name: tool, args });
+        raw_calls.push(RawToolCall { id, name: tool, args });
     }
-    name_each(&mut wishes);
-    Ok(wishes)
+    name_each(&mut raw_calls);
+    Ok(raw_calls)
 }
 
 /// How deep it goes is bounded by the parser of the script.

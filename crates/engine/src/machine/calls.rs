@@ -40,7 +40,7 @@ pub struct CallSpec {
     pub kept: CapScope,
     /// The node is told if it fails, and says what follows.
     pub own_failures: bool,
-    /// A turn of a worker that has our hands: the id its work began with.
+    /// A turn of a tool loop: the id of the call that the loop works on.
     pub tool_loop: Option<EffectId>,
     /// What the agent is asked for if it is a person. None: it does not judge.
     pub verdict: Option<VerdictAsked>,

@@ -68,7 +68,7 @@ pub struct LedTurn<'a> {
     pub kept: CapScope,
     /// How many parts of the first message are the same in its next turn.
     pub settled: usize,
-    /// What it may not use of its own hands, if it has any.
+    /// The tools of its own that an autonomous worker may not use.
     pub own: Option<OwnTools>,
 }
 
@@ -191,7 +191,7 @@ impl Cx<'_> {
         id
     }
 
-    /// The mark around data for whoever judges.
+    /// The fence around data in a critic's brief.
     pub fn fence(&self, enclosed: &[Digest]) -> String {
         brief::fence(&self.run.seed, Role::Critic, &self.run.texts, enclosed)
     }

@@ -23,7 +23,7 @@ const BEYOND_MS: u64 = 2 * 60_000;
 /// What a command gets beyond its own limit, to be started and stopped.
 const VERIFY_GRACE_MS: u64 = 30_000;
 
-/// What became of something a node asked for.
+/// The result of a task that a node asked for.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum TaskResult {
     Looked(Looked),

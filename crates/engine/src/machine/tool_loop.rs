@@ -1,6 +1,6 @@
-//! Hands for a model that has none: under every worker that is to change files and is offered tools, a loop of turns
-//! and tools, until it has nothing more to do. The node that asked for the work sees one call and one answer. Who is
-//! allowed what, and what a call means, is decided in `tool`; what a worker is asked is the node's.
+//! The tool loop of a model behind an API: under every worker that is to change files and is offered tools, turns and
+//! tools alternate until the model asks for no more. The node that asked for the work sees one call and one answer.
+//! `tool` reads and rules on each call; the node writes the worker's brief.
 
 use std::sync::Arc;
 
@@ -77,7 +77,7 @@ struct Refusal {
 }
 
 impl Run {
-    /// A call as it is really made: a worker without hands gets ours.
+    /// A call as it is really made: a worker behind an API gets a tool loop.
     pub fn with_tools(&mut self, id: &EffectId, call: CallSpec) -> CallSpec {
         let is_offered = self.plan.agents.get(&call.agent).is_some_and(|card| card.tools && !card.person);
         if let Some(dispatch) = &call.tool_loop {

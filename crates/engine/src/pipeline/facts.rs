@@ -16,7 +16,7 @@ use super::listing::Listing;
 use super::registry::{Registry, RegistryEntry};
 use super::verdict::PairVerdict;
 
-/// Everything that is known about a project at one moment.
+/// The facts of a project at one moment.
 #[derive(Clone, Copy)]
 pub struct ProjectFacts<'a> {
     pub registry: &'a Registry,
@@ -35,7 +35,7 @@ pub struct ProjectFacts<'a> {
     pub skills: &'a BTreeMap<String, String>,
 }
 
-/// How an agent stands.
+/// Whether an agent is done, can run, or what it waits for.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", tag = "standing")]
 pub enum AgentReadiness {

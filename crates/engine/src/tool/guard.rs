@@ -39,7 +39,7 @@ pub struct LoopGuard {
     /// Errors in a row, by tool; at [`ERRORS`] it is switched off and stays so.
     errors: BTreeMap<String, u32>,
     blocks: u32,
-    /// This turn was blocked before: whoever wishes for the same call nine times at once has not been told yet.
+    /// This turn was blocked before: a model that asks for the same call nine times at once has not been told yet.
     counted: bool,
     /// Looks for longer cycles, numbers aside, and for varied arguments.
     further: bool,
@@ -109,7 +109,7 @@ impl LoopGuard {
         self.varied.changed();
     }
 
-    /// The model is told what came of its calls, and wishes anew.
+    /// The model is told the results of its calls, and asks anew.
     pub const fn new_turn(&mut self) {
         self.counted = false;
     }

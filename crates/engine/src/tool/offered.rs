@@ -1,4 +1,4 @@
-//! The tools of our own a model is told of: names, what they are for, the shape of their arguments. How a wish
+//! The tools of our own a model is told of: names, what they are for, the shape of their arguments. How a call
 //! is read is `request.rs`, how it is done is the runtime's.
 
 use serde_json::{Value, json};

@@ -1,6 +1,6 @@
 //! What may be done for a goal without asking: the deny list forbids, the allow list, the risk ceiling and the
 //! folder's bounds each make it a question for a person. How a goal ends is never ruled: `claim_complete` and
-//! `abort_with_report` are no deeds.
+//! `abort_with_report` are no actions.
 
 mod in_full;
 mod lasting;
@@ -66,7 +66,7 @@ pub fn is_denied(policy: &Policy, name: &str) -> bool {
     policy.deny.iter().any(|denied| names(denied, name))
 }
 
-/// Rules on a deed.
+/// Rules on an action.
 pub fn rule(policy: &Policy, it: &Ruled<'_>) -> Ruling {
     let Ruled { name, action, outside, held, root, servers } = *it;
     if is_denied(policy, name) {

@@ -1,5 +1,5 @@
-//! Reads what a model wishes to have done into a [`ToolAction`]. Names and arguments are hostile until they are read
-//! here; whether the deed may be done is judged elsewhere (`policy.rs`, `guard.rs`).
+//! Reads a model's call of a tool into a [`ToolRequest`]. Names and arguments are hostile until they are read
+//! here; whether the action may be done is judged elsewhere (`policy.rs`, `guard.rs`).
 
 use serde_json::{Map, Value};
 
@@ -26,7 +26,7 @@ const LONGEST_URL: usize = 8 * 1024;
 pub enum ToolRequest {
     Do {
         action: ToolAction,
-        /// The place outside the run's folder it names, absolute; the deed carries the same path.
+        /// The place outside the run's folder it names, absolute; the action carries the same path.
         outside: Option<String>,
     },
     Claim {
@@ -38,7 +38,7 @@ pub enum ToolRequest {
     },
 }
 
-/// What a wish is read against.
+/// The run's folder and bounds, against which a call is read.
 #[derive(Clone, Copy, Debug)]
 pub struct RequestContext<'a> {
     /// The run's folder, absolute.

@@ -128,7 +128,7 @@ impl View {
     }
 }
 
-/// A deed in a few words.
+/// An action in a few words.
 fn doing(action: &ToolAction) -> String {
     let what = match action {
         ToolAction::RunCommand { line, .. } | ToolAction::Screenshot { line, .. } => line.as_str(),

@@ -1,4 +1,4 @@
-//! One prompt turn of the scripted agent: its deeds, one after the other.
+//! One prompt turn of the scripted agent: its actions, one after the other.
 
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, PoisonError};

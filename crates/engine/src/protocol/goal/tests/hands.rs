@@ -6,7 +6,7 @@ use crate::goal::StepEnd;
 use crate::input::Control;
 use crate::turn::Role;
 
-/// Ann has hands of her own, and is at work.
+/// Ann is an autonomous worker, and is at work.
 fn hands() -> Goal {
     let mut table = seated(|_| {});
     table.agents.entry("ann".into()).and_modify(|card| {
