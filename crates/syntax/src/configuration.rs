@@ -8,7 +8,7 @@ mod make;
 use crate::{ChangedFile, Version, Weakening};
 
 /// Files that say nothing but how tests are run: beginnings of their names.
-const SUITES: [&str; 22] = [
+const SUITES: [&str; 23] = [
     "pytest.ini",
     ".pytest.ini",
     "tox.ini",
@@ -31,6 +31,7 @@ const SUITES: [&str; 22] = [
     "ava.config.",
     ".coveragerc",
     "wallaby.",
+    "xunit.runner.",
 ];
 
 /// What a change of such a file comes to. None for all other files.
@@ -39,7 +40,11 @@ pub fn of(change: &ChangedFile) -> Option<Vec<Weakening>> {
     let folder = change.path.rsplit_once('/').map_or("", |(folder, _)| folder);
     let is_in = |last: &str| folder.rsplit('/').next() == Some(last);
     let extension = name.rsplit('.').next().unwrap_or_default();
-    if SUITES.iter().any(|begin| name.starts_with(begin)) || is_in(".mvn") || name == "go.work" {
+    if SUITES.iter().any(|begin| name.starts_with(begin))
+        || is_in(".mvn")
+        || name == "go.work"
+        || extension == "runsettings"
+    {
         return Some(vec![whole(change)]);
     }
     if matches!(change.before, Version::Opaque) || matches!(change.after, Version::Opaque) {
@@ -66,6 +71,9 @@ pub fn of(change: &ChangedFile) -> Option<Vec<Weakening>> {
         "Rakefile" | "noxfile.py" | "Taskfile.yml" | "Taskfile.yaml" => lines::changed(change, &lines::TASKS),
         "Makefile" | "makefile" | "GNUmakefile" | "justfile" | "Justfile" | ".justfile" => {
             make::changed(change)
+        }
+        _ if matches!(extension, "csproj" | "fsproj" | "vbproj" | "props" | "targets") => {
+            lines::changed(change, &lines::DOTNET)
         }
         _ if extension == "mk" => make::changed(change),
         _ if name.starts_with("tsconfig") && extension == "json" => lines::changed(change, &lines::TSCONFIG),

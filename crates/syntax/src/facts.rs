@@ -11,9 +11,9 @@ use crate::{parse, shown};
 /// Conditions under which nothing is ever done.
 const NEVER: [&str; 10] = ["False", "false", "0", "(false)", "(0)", "[]", "()", "{}", "None", "nil"];
 /// Leaves whose presence changes what an assertion says.
-const OPERATORS: [&str; 21] = [
+const OPERATORS: [&str; 22] = [
     "==", "!=", "===", "!==", "<", ">", "<=", ">=", "!", "not", "in", "not in", "is", "is not", "await",
-    "or", "and", "||", "&&", "-", "!~",
+    "or", "and", "||", "&&", "-", "!~", "|",
 ];
 /// What these say is expected by nobody.
 const PRINTING: [&str; 14] = [
@@ -220,7 +220,8 @@ impl FactsReader {
                 at.named().first().is_some_and(|name| REMARKS.contains(&at.of(*name)))
             }
             "decorator" => at.text().contains("skip") || at.text().contains("xfail"),
-            _ => (language.calls)(at).is_some_and(prints),
+            // Where it is asserted with, it is not only said.
+            _ => (language.calls)(at).is_some_and(prints) && (language.assertion)(at).is_none(),
         }
     }
 

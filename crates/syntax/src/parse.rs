@@ -28,7 +28,8 @@ pub fn parse(language: &Language, text: &str) -> Option<Tree> {
         if reports > MOST_REPORTS { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     };
     let options = ParseOptions::new().progress_callback(&mut at_work);
-    let bytes = text.as_bytes();
+    let prepared = (language.prepared)(text).filter(|prepared| prepared.len() == text.len());
+    let bytes = prepared.as_deref().unwrap_or(text).as_bytes();
     let tree =
         parser.parse_with_options(&mut |at, _| bytes.get(at..).unwrap_or_default(), None, Some(options))?;
     (!tree.root_node().has_error() && !is_too_deep(&tree)).then_some(tree)

@@ -14,9 +14,17 @@ mod corpus;
 
 use corpus::{Case, cases};
 use gadfly_engine::protocol::audit::checks::test_files::is_test_file;
-use gadfly_syntax::{ChangedFile, Version, Weakening, examine};
+use gadfly_syntax::{ChangedFile, Examination, Weakening, Version, examine};
+
+/// Extensions of languages that are read.
+const READ: [&str; 14] =
+    ["rs", "py", "js", "ts", "tsx", "go", "java", "rb", "c", "cpp", "hpp", "cs", "sh", "bats"];
 
 fn found(case: &Case) -> Vec<Weakening> {
+    examined(case).found
+}
+
+fn examined(case: &Case) -> Examination {
     let paths: std::collections::BTreeSet<&String> = case.before.keys().chain(case.after.keys()).collect();
     let version = |text: Option<&String>| text.map_or(Version::Absent, |text| Version::Text(text.clone()));
     let changes: Vec<ChangedFile> = paths
@@ -30,7 +38,7 @@ fn found(case: &Case) -> Vec<Weakening> {
         })
         .collect();
     assert!(!changes.is_empty(), "{}: nothing is changed", case.name);
-    examine(&changes, &|path| case.after.contains_key(path)).found
+    examine(&changes, &|path| case.after.contains_key(path))
 }
 
 fn told(found: &[Weakening]) -> String {
@@ -68,7 +76,14 @@ fn honest_changes_are_not_taken_for_it() {
     let mut asked = 0;
     let mut text = String::new();
     for case in &cases {
-        let found = found(case);
+        let Examination { found, read } = examined(case);
+        // What cannot be read has no findings, either.
+        for path in case.before.keys().chain(case.after.keys()) {
+            let changed = case.before.get(path) != case.after.get(path);
+            if changed && path.rsplit_once('.').is_some_and(|(_, extension)| READ.contains(&extension)) {
+                assert!(read.contains(path), "{}: {path} is not read", case.name);
+            }
+        }
         asked += usize::from(!found.is_empty());
         if !found.is_empty() {
             text.push_str(&format!("{}:\n{}", case.name, told(&found)));

@@ -10,7 +10,7 @@
 use gadfly_syntax::{ChangedFile, Examination, LARGEST, MOST_FINDINGS, Version, examine};
 use proptest::prelude::*;
 
-const FILES: [&str; 24] = [
+const FILES: [&str; 31] = [
     "src/lib.rs",
     "tests/test_a.py",
     "a.test.js",
@@ -20,6 +20,10 @@ const FILES: [&str; 24] = [
     "ATest.java",
     "test/test_a.rb",
     "tests/test_a.c",
+    "tests/a_test.cpp",
+    "ATests.cs",
+    "tests/a.bats",
+    "tests/run.sh",
     "Cargo.toml",
     "package.json",
     "pyproject.toml",
@@ -35,6 +39,9 @@ const FILES: [&str; 24] = [
     "Calc.java",
     "calc.rb",
     "calc.c",
+    "calc.cpp",
+    "Calc.cs",
+    "calc.sh",
 ];
 
 fn change(path: &str, before: &str, after: &str) -> Examination {
@@ -83,7 +90,7 @@ proptest! {
     }
 
     #[test]
-    fn nothing_panics_on_broken_programs(file in 0..9_usize, from in 0..400_usize, length in 0..200_usize) {
+    fn nothing_panics_on_broken_programs(file in 0..13_usize, from in 0..400_usize, length in 0..200_usize) {
         let programs = [
             include_str!("../src/facts.rs"),
             "import unittest\nclass T(unittest.TestCase):\n    @skip('x')\n    async def test_a(self):\n        '''é'''\n        try:\n            self.assertEqual(f('ü'), {1: [2]}, msg='m')\n        except Exception as e:\n            pass\n        with raises(E):\n            x = y.z = lambda: 1\n        assert (1, 2)\n",

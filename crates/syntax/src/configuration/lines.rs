@@ -60,6 +60,27 @@ pub const MAVEN: LineWords = LineWords {
     new_file: false,
     replaceable: false,
 };
+/// Projects of .NET.
+pub const DOTNET: LineWords = LineWords {
+    added: &[
+        "istestproject",
+        "compile remove",
+        "compile update",
+        "runsettings",
+        "vstest",
+        "testingplatform",
+        "<exec",
+        "<import",
+        "<target",
+        "enabledefaultcompileitems",
+        "defineconstants",
+        "testcasefilter",
+    ],
+    removed: &["istestproject", "compile include", "projectreference", "<import", "<target"],
+    except: &[],
+    new_file: false,
+    replaceable: false,
+};
 pub const GRADLE: LineWords = LineWords {
     added: &[
         "enabled",

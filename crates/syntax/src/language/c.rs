@@ -6,6 +6,7 @@ pub const C: Language = Language {
     name: "C",
     extensions: &["c", "h"],
     grammar: || tree_sitter_c::LANGUAGE.into(),
+    prepared: super::as_is,
     literals: &["number_literal", "string_literal", "char_literal", "true", "false", "null"],
     identifiers: &["identifier", "field_identifier", "type_identifier"],
     functions: &["function_definition"],
@@ -23,19 +24,7 @@ pub const C: Language = Language {
     test,
     assertion,
     off,
-    exits: |at| {
-        let text: String = at.text().split_whitespace().collect();
-        at.kind() == "call_expression"
-            && matches!(
-                text.as_str(),
-                "exit(0)"
-                    | "_exit(0)"
-                    | "exit(EXIT_SUCCESS)"
-                    | "_exit(EXIT_SUCCESS)"
-                    | "_Exit(0)"
-                    | "quick_exit(0)"
-            )
-    },
+    exits: |at| at.kind() == "call_expression" && exits_well(at.text()),
     swallows: super::never,
     mocks: super::nothing,
     calls: |at| {
@@ -51,7 +40,14 @@ pub const C: Language = Language {
     holds_tests: super::never,
 };
 
-fn name_of(at: NodeRef<'_>) -> Option<&str> {
+pub(super) fn exits_well(call: &str) -> bool {
+    let text: String = call.split_whitespace().collect();
+    ["exit", "_exit", "_Exit", "quick_exit"]
+        .iter()
+        .any(|name| text.strip_prefix(name).is_some_and(|rest| matches!(rest, "(0)" | "(EXIT_SUCCESS)")))
+}
+
+pub(super) fn name_of(at: NodeRef<'_>) -> Option<&str> {
     let mut inner = at.field("declarator")?;
     while let Some(next) = inner.field("declarator") {
         inner = next;
@@ -59,25 +55,23 @@ fn name_of(at: NodeRef<'_>) -> Option<&str> {
     Some(inner.text())
 }
 
-fn test(at: NodeRef<'_>) -> Option<Test> {
+pub(super) fn test(at: NodeRef<'_>) -> Option<Test> {
     if at.kind() != "function_definition" {
         return None;
     }
     let name = name_of(at)?;
     let is_test =
         name.starts_with("test_") || name.ends_with("_test") || at.in_test_file && name.starts_with("test");
-    // `#if 0` around it: nobody compiles it.
-    let dead = at.above().any(|up| up.kind() == "preproc_if" && up.field_text("condition") == "0");
-    is_test.then(|| Test {
-        name: name.to_owned(),
-        off: dead
-            .then(|| Mark { text: "#if 0".to_owned(), line: at.line(), conditional: false })
-            .into_iter()
-            .collect(),
-    })
+    is_test.then(|| Test { name: name.to_owned(), off: never_compiled(at) })
 }
 
-fn off(at: NodeRef<'_>) -> Option<Mark> {
+/// `#if 0` around it.
+pub(super) fn never_compiled(at: NodeRef<'_>) -> Vec<Mark> {
+    let dead = at.above().any(|up| up.kind() == "preproc_if" && up.field_text("condition") == "0");
+    dead.then(|| Mark { text: "#if 0".to_owned(), line: at.line(), conditional: false }).into_iter().collect()
+}
+
+pub(super) fn off(at: NodeRef<'_>) -> Option<Mark> {
     let defines = at.kind() == "preproc_def" && at.field_text("name") == "NDEBUG";
     let skips = at.kind() == "call_expression"
         && matches!(
@@ -87,7 +81,7 @@ fn off(at: NodeRef<'_>) -> Option<Mark> {
     (defines || skips).then(|| at.mark(false))
 }
 
-fn assertion(at: NodeRef<'_>) -> Option<Assertion<'_>> {
+pub(super) fn assertion(at: NodeRef<'_>) -> Option<Assertion<'_>> {
     if at.kind() != "call_expression" {
         return None;
     }

@@ -6,6 +6,7 @@ pub const GO: Language = Language {
     name: "Go",
     extensions: &["go"],
     grammar: || tree_sitter_go::LANGUAGE.into(),
+    prepared: super::as_is,
     literals: &[
         "int_literal",
         "float_literal",

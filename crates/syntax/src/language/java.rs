@@ -6,6 +6,7 @@ pub const JAVA: Language = Language {
     name: "Java",
     extensions: &["java"],
     grammar: || tree_sitter_java::LANGUAGE.into(),
+    prepared: super::as_is,
     literals: &[
         "decimal_integer_literal",
         "hex_integer_literal",

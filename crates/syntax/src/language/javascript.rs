@@ -6,6 +6,7 @@ pub const JAVASCRIPT: Language = Language {
     name: "JavaScript",
     extensions: &["js", "jsx", "mjs", "cjs"],
     grammar: || tree_sitter_javascript::LANGUAGE.into(),
+    prepared: super::as_is,
     literals: &["number", "string", "template_string", "regex", "true", "false", "null", "undefined"],
     identifiers: &["identifier", "property_identifier", "shorthand_property_identifier", "type_identifier"],
     functions: &[
@@ -100,6 +101,7 @@ pub const TYPESCRIPT: Language = Language {
     name: "TypeScript",
     extensions: &["ts", "mts", "cts"],
     grammar: || tree_sitter_typescript::LANGUAGE_TYPESCRIPT.into(),
+    prepared: super::as_is,
     ..JAVASCRIPT
 };
 
@@ -107,6 +109,7 @@ pub const TSX: Language = Language {
     name: "TSX",
     extensions: &["tsx"],
     grammar: || tree_sitter_typescript::LANGUAGE_TSX.into(),
+    prepared: super::as_is,
     ..JAVASCRIPT
 };
 

@@ -8,6 +8,7 @@ pub const PYTHON: Language = Language {
     name: "Python",
     extensions: &["py", "pyi"],
     grammar: || tree_sitter_python::LANGUAGE.into(),
+    prepared: super::as_is,
     literals: &["integer", "float", "string", "true", "false", "none"],
     identifiers: &["identifier"],
     functions: &["function_definition", "lambda"],

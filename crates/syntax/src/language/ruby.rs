@@ -6,6 +6,7 @@ pub const RUBY: Language = Language {
     name: "Ruby",
     extensions: &["rb"],
     grammar: || tree_sitter_ruby::LANGUAGE.into(),
+    prepared: super::as_is,
     literals: &["integer", "float", "string", "simple_symbol", "regex", "true", "false", "nil"],
     identifiers: &["identifier", "constant", "instance_variable"],
     functions: &["method", "lambda"],

@@ -8,6 +8,7 @@ pub const RUST: Language = Language {
     name: "Rust",
     extensions: &["rs"],
     grammar: || tree_sitter_rust::LANGUAGE.into(),
+    prepared: super::as_is,
     literals: &[
         "integer_literal",
         "float_literal",
