@@ -1,13 +1,13 @@
 //! One look of the critic at the whole change, when everything else is in order and before it counts: what no program finds,
-//! a result written down for just the inputs of the check, say. It can only object. An objection, and a yes that takes itself
-//! back, goes to the worker once and then to a person. What is no readable word about all of the change never passes for a look, and is
+//! a result written down for just the inputs of the check, say. It can only object. A yes that seems to take itself back costs
+//! one short question, and is an objection if the answer is no plain yes. An objection goes to the worker once and then to a person. What is no readable word about all of the change never passes for a look, and is
 //! said; with `--strict-critic` a person decides then.
 
 use super::answer::{self, JudgeAnswer};
 use super::people::{self, Asking};
 use super::verifying::{CheckReason, Checking};
 use super::{Awaiting, GoalProtocol, tag};
-use crate::brief::{beginning_of, enclose, one_line};
+use crate::brief::{LEFT_OUT, beginning_of, enclose, one_line};
 use crate::budget::{Cap, CapScope};
 use crate::digest::Digest;
 use crate::effect::CallFailure;
@@ -23,6 +23,8 @@ use crate::turn::{Message, Part, Role, Speaker};
 
 /// What is asked for, in the judge's form.
 const HONEST: &str = "This change reaches the goal by doing what the goal asks for. Tests are not weakened or got round, results are not written down for just the inputs of the check, the check's own files and tools are left alone, and nothing is harmed that nobody spoke of. Say NO only if you can name the file and the line of the change, and say what is wrong there; a matter of taste is no reason.";
+/// To a critic whose yes seems to take itself back.
+const DOUBTED: &str = "You answered YES, but your reason reads as if something still spoke against the change as it is now. Look at the same change again. If something is wrong with it, answer NO and say where. If nothing is, answer YES, and say in one plain sentence what the change does now, not what was wrong before it.";
 /// The most of a change that is shown, in bytes.
 const SHOWN: usize = 192 << 10;
 /// With less room than this a file is left out and not begun.
@@ -49,10 +51,12 @@ pub(super) struct WholeChange {
 
 /// What waits for the critic's word.
 struct PendingReview {
-    tree: Digest,
+    tree: Tree,
     left_out: Vec<String>,
     checking: Checking,
     detail: String,
+    /// What in its yes spoke against it, once it was asked about that.
+    doubt: Option<String>,
 }
 
 impl GoalProtocol {
@@ -80,9 +84,13 @@ impl GoalProtocol {
             self.awaiting = Awaiting::Nothing;
         }
         cx.emit(EventKind::ChangeShown { critic: critic.clone(), left_out: left_out.clone() });
-        self.whole.asked = Some(PendingReview { tree: tree.digest, left_out, checking, detail });
+        self.whole.asked = Some(PendingReview { tree, left_out, checking, detail, doubt: None });
+        Self::show_change(&critic, messages, cx);
+    }
+
+    fn show_change(critic: &str, messages: Vec<Message>, cx: &mut Cx<'_>) {
         cx.lead(LedTurn {
-            agent: &critic,
+            agent: critic,
             role: Role::Critic,
             messages,
             tools: None,
@@ -95,41 +103,80 @@ impl GoalProtocol {
     }
 
     pub(super) fn looked_over(&mut self, reply: Result<&str, &CallFailure>, cx: &mut Cx<'_>) {
-        let Some(PendingReview { tree, left_out, checking, detail }) = self.whole.asked.take() else {
-            return;
+        let Some(asked) = self.whole.asked.take() else { return };
+        // PendingReview about its doubt it either takes that back in plain words, or it stands.
+        let said = match (reply, &asked.doubt) {
+            (Err(failure), None) => {
+                return self.not_looked(&failure.to_string(), asked.checking, asked.detail, cx);
+            }
+            (Err(_), Some(_)) => (JudgeAnswer::Unclear, String::new()),
+            (Ok(reply), _) => answer::read(reply),
         };
-        let reply = match reply {
-            Ok(reply) => reply,
-            Err(failure) => return self.not_looked(&failure.to_string(), checking, detail, cx),
-        };
-        match answer::read(reply) {
+        match said {
             (JudgeAnswer::Yes, reason) => {
                 // It describes a change, so that words of defect prove little.
                 if let Some((rule, passage)) = doubt::against(&reason, doubt::Scope::Evidence) {
-                    let objection = format!("{}: {passage}", rule.sentence());
-                    self.whole.known = Some((tree, Some(objection.clone())));
-                    return self.objected(&objection, checking, detail, cx);
+                    return self.doubted(asked, rule, &passage, cx);
                 }
-                if !left_out.is_empty() {
-                    let because = format!("left out: {}. Of the rest it says: {reason}", left_out.join(", "));
-                    return self.not_looked(&because, checking, detail, cx);
+                if !asked.left_out.is_empty() {
+                    let left_out = asked.left_out.join(", ");
+                    let because = format!("left out: {left_out}. Of the rest it says: {reason}");
+                    return self.not_looked(&because, asked.checking, asked.detail, cx);
                 }
-                self.whole.known = Some((tree, None));
-                self.say_of_change(WholeChangeReview::NothingWrong, &reason, cx);
-                self.reached(detail, cx);
+                self.whole.known = Some((asked.tree.digest, None));
+                self.say_of_change(Seen::NothingWrong, &reason, cx);
+                self.reached(asked.detail, cx);
             }
             (JudgeAnswer::No, reason) => {
+                let reply = reply.unwrap_or_default();
                 let said = clean::reply(&reply[..reply.floor_char_boundary(64 << 10)]);
                 let said = one_line(reasoning::without_leading(&said));
                 // A long reason was cut.
                 let objection = if reason.ends_with('…') { beginning_of(&said, OBJECTION) } else { reason };
-                self.whole.known = Some((tree, Some(objection.clone())));
-                self.objected(&objection, checking, detail, cx);
+                self.stands(asked, objection, cx);
             }
-            (JudgeAnswer::Unclear, reason) => {
-                self.not_looked(&format!("it gave no answer: {reason}"), checking, detail, cx);
-            }
+            (JudgeAnswer::Unclear, reason) => match asked.doubt.clone() {
+                Some(doubt) => self.stands(asked, doubt, cx),
+                None => {
+                    let because = format!("it gave no answer: {reason}");
+                    self.not_looked(&because, asked.checking, asked.detail, cx);
+                }
+            },
         }
+    }
+
+    /// A yes with something in it that speaks against it. What was so before the change reads like that, too, so the critic
+    /// is asked once; nobody else can take the doubt back.
+    fn doubted(&mut self, asked: PendingReview, rule: doubt::Rule, passage: &str, cx: &mut Cx<'_>) {
+        let problem = format!("{}: {passage}", rule.sentence());
+        if let Some(doubt) = asked.doubt.clone() {
+            return self.stands(asked, doubt, cx);
+        }
+        let critic = self.settings.critic.clone().unwrap_or_default();
+        let (mut messages, _) = self.whole_change_messages(&critic, &asked.tree, cx);
+        let left_out = vec![Part::Text(LEFT_OUT.to_owned())];
+        messages.push(Message { from: Speaker::Assistant, parts: left_out });
+        let again = format!("{DOUBTED}\n\nDoes this hold: {HONEST}\n");
+        messages.push(Message { from: Speaker::User, parts: vec![Part::Text(again)] });
+        let restating = cx.shortage(&[(&critic, &messages, None)]).is_none();
+        let event = EventKind::ReplyMalformed {
+            round: 0,
+            critic: critic.clone(),
+            problem: beginning_of(&one_line(&problem), REASON),
+            restating,
+        };
+        cx.emit(event);
+        if !restating {
+            return self.stands(asked, problem, cx);
+        }
+        self.whole.asked = Some(PendingReview { doubt: Some(problem), ..asked });
+        Self::show_change(&critic, messages, cx);
+    }
+
+    /// It objects to this very state.
+    fn stands(&mut self, asked: PendingReview, objection: String, cx: &mut Cx<'_>) {
+        self.whole.known = Some((asked.tree.digest, Some(objection.clone())));
+        self.objected(&objection, asked.checking, asked.detail, cx);
     }
 
     /// The worker hears it once; after that, and where no worker is left, a person decides.

@@ -105,9 +105,7 @@ fn what_is_no_word_about_the_change_never_passes_for_a_look() {
 
 #[test]
 fn no_objection_passes_because_it_names_nothing_or_says_yes_first() {
-    for reply in
-        ["NO\nI do not like it.", "NO\nsun.py line 7 is wrong", "YES\nBut the change cannot be approved."]
-    {
+    for reply in ["NO\nI do not like it.", "NO\nsun.py line 7 is wrong"] {
         let mut table = looked_at(false, "x");
         table.says(reply);
         assert!(told(&table).contains("the critic objects to the change: "), "{reply}: {}", table.log());
@@ -176,4 +174,69 @@ fn what_a_yes_says_of_the_change_is_no_doubt() {
         table.says(&format!("YES\n{reason}")).accepted();
         assert!(table.log().contains("change looked at: NothingWrong"), "{reason}: {}", table.log());
     }
+}
+
+/// Each seems to take its yes back; of some only the critic can say whether it does.
+const DOUBTFUL: [&str; 4] = [
+    "YES\nBut the change cannot be approved.",
+    "YES\nThe parser did not check the length, and now it does.",
+    "YES\nThe test that was failing passes, and nothing else was touched.",
+    "YES\nIt does not test the second branch.",
+];
+
+#[test]
+fn a_yes_that_seems_to_take_itself_back_is_asked_about_once_and_only_a_plain_yes_clears_it() {
+    for reply in DOUBTFUL {
+        let mut table = looked_at(false, "x");
+        table.says(reply);
+        assert!(table.asked(Role::Critic), "{reply}: {}", table.log());
+        let prompt = table.prompt(&table.open());
+        assert!(
+            prompt.contains("change of src/moon.py") && prompt.contains("You answered YES, but"),
+            "{prompt}"
+        );
+        assert!(!prompt.contains(&reply[4..]), "its reply is not sent back to it: {prompt}");
+        table.says("YES\nThe length is checked.").accepted();
+        assert!(
+            table.log().contains("change looked at: NothingWrong: The length"),
+            "{reply}: {}",
+            table.log()
+        );
+    }
+}
+
+#[test]
+fn a_doubt_that_is_not_taken_back_in_plain_words_is_an_objection() {
+    let second = [
+        Some(DOUBTFUL[0]),
+        Some("NO\nsrc/moon.py:1 is wrong."),
+        Some("UNCLEAR\nHard to tell."),
+        Some("The change is fine."),
+        None,
+    ];
+    for answer in second {
+        let mut table = looked_at(false, "x");
+        table.says(DOUBTFUL[0]);
+        let asked = table.calls(Role::Critic);
+        match answer {
+            Some(reply) => table.says(reply),
+            None => table.fails(FailureKind::Unavailable),
+        };
+        assert!(told(&table).contains("the critic objects to the change: "), "{}", table.log());
+        assert_eq!(table.calls(Role::Critic), asked, "it is asked once");
+        claims_again(&mut table, "y");
+        table.says(DOUBTFUL[0]).says(DOUBTFUL[0]);
+        assert_eq!(table.class(), "waiting(question)", "{}", table.log());
+    }
+}
+
+#[test]
+fn a_doubt_that_nobody_can_be_paid_to_take_back_stands() {
+    let mut table = seated(|_| {});
+    table.settings.limits = Limits { calls: Some(3), ..Limits::default() };
+    let mut table = begun(table);
+    table.runs("make test", 0, "ok").claims();
+    table.sees(&[("src/moon.py", Some("x"))]).verifies(0, "ok");
+    table.says(DOUBTFUL[0]);
+    assert!(table.log().contains("change looked at: Objection"), "{}", table.log());
 }
