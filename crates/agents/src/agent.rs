@@ -301,6 +301,12 @@ pub trait Agent: Send + Sync {
         by_sandbox(own, sandboxed)
     }
 
+    /// Whether its model can have it run commands, under this policy, that reach what its program reaches of the network.
+    /// Whoever does not know says yes.
+    fn has_networked_commands(&self, _own: &OwnTools, _sandboxed: bool) -> bool {
+        true
+    }
+
     /// Whether it is offered tools that we use for it, and asks for them in [`CallReply::calls`].
     fn is_offered_tools(&self) -> bool {
         false

@@ -82,6 +82,11 @@ impl Agent for CliAgent {
         self.dialect.keeps_from(own, sandboxed && self.program.can_be_sandboxed())
     }
 
+    fn has_networked_commands(&self, own: &OwnTools, sandboxed: bool) -> bool {
+        let sandboxed = sandboxed && self.program.can_be_sandboxed();
+        self.dialect.has_networked_commands(own, sandboxed, self.program.spec.confined_by)
+    }
+
     fn can_be_sandboxed(&self) -> bool {
         self.program.can_be_sandboxed()
     }

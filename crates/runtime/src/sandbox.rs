@@ -147,6 +147,11 @@ pub fn unheld(agent: &dyn Agent, own: &OwnTools) -> Option<Unheld> {
     agent.keeps_from(own, agent.can_be_sandboxed() && kernel().is_ok()).err()
 }
 
+/// Can its model have it run commands, under this policy, that reach the network?
+pub fn has_networked_commands(agent: &dyn Agent, own: &OwnTools) -> bool {
+    agent.has_networked_commands(own, agent.can_be_sandboxed() && kernel().is_ok())
+}
+
 /// `kernel` says why the kernel cannot hold processes, if it cannot.
 pub fn enforcement(
     agent: &dyn Agent,

@@ -85,6 +85,12 @@ impl Dialect for Codex {
         }
     }
 
+    /// Its shell cannot be taken from it; its own sandbox keeps the shell from the network, where it is on.
+    fn has_networked_commands(&self, own: &OwnTools, sandboxed: bool, by: Confinement) -> bool {
+        let reach = if own.reads_only() { Permission::ReadOnly } else { Permission::Write };
+        sandbox(reach, sandboxed, by) == FULL
+    }
+
     /// It has one tool for everything, its shell: what may be kept from it is the web, and writing altogether.
     fn keeps_from(&self, own: &OwnTools, sandboxed: bool) -> Result<Vec<Guard>, Unheld> {
         let denied: Vec<String> = own.denied.iter().filter(|tool| *tool != WEB).cloned().collect();

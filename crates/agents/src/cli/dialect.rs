@@ -38,6 +38,11 @@ pub(crate) trait Dialect: Send + Sync {
 
     /// Holds a worker's call to a goal's policy, or says why it cannot be held to it.
     fn keeps_from(&self, own: &OwnTools, sandboxed: bool) -> Result<Vec<Guard>, Unheld>;
+
+    /// Can it run commands under this policy that reach the network? Not where its shell is taken from it.
+    fn has_networked_commands(&self, own: &OwnTools, _sandboxed: bool, _by: Confinement) -> bool {
+        own.may("run_command")
+    }
 }
 
 /// What one call is made of.

@@ -29,7 +29,7 @@ fn who_may_only_read_writes_nothing_whatever_it_tries() {
         let name = kind.name;
         let desk = project();
         kind.hire(&desk, &[("", &[Does::Step("look"), Does::Write("done.txt"), Does::Claim])]);
-        let tried = pursued(&desk, &["--risk", "read_only"]);
+        let tried = pursued(&desk, &["--risk", "read_only", "--open-network"]);
         assert!(!tried.is_reached() && tried.said.code != 2, "{name}: {:?}", tried.said);
         assert!(!left(&desk, "done.txt"), "{name}: it wrote");
         assert!(tried.turns().len() >= 2, "{name}: it was asked, and was not refused: {:?}", tried.said);
@@ -43,7 +43,7 @@ fn who_may_only_read_writes_nothing_whatever_it_tries() {
 fn a_shell_script_that_may_only_read_is_kept_by_the_kernel() {
     let desk = project();
     desk.program("w", "echo x >done.txt; echo 'CLAIM_COMPLETE: there'");
-    let tried = pursued(&desk, &["--risk", "read_only"]);
+    let tried = pursued(&desk, &["--risk", "read_only", "--open-network"]);
     assert!(!tried.is_reached() && !left(&desk, "done.txt"), "{:?}", tried.said);
     desk.configure("sandbox = \"off\"\n");
     let refused = pursued(&desk, &["--risk", "read_only"]);
@@ -81,6 +81,39 @@ fn what_cannot_be_held_is_refused_before_anything_is_begun() {
         assert!(err.contains("help: "), "{name}: it says what to do: {err}");
         assert_eq!(desk.gadfly(&["runs", "--json"]).out.trim(), "", "{name}: nothing was begun");
     }
+}
+
+#[test]
+fn a_stated_risk_that_leaves_commands_the_network_is_refused() {
+    for kind in &KINDS {
+        let name = kind.name;
+        let desk = project();
+        kind.hire(&desk, &[("", &[Does::Write("done.txt"), Does::Claim])]);
+        let refused = pursued(&desk, &["--risk", "write_local"]);
+        assert_eq!(refused.said.code, 2, "{name}: {:?}", refused.said);
+        assert!(refused.said.err.contains("does not keep `w`"), "{name}: {}", refused.said.err);
+        assert!(refused.said.err.contains("--open-network"), "{name}: {}", refused.said.err);
+        assert_eq!(desk.gadfly(&["runs", "--json"]).out.trim(), "", "{name}: nothing was begun");
+        let left = pursued(&desk, &["--risk", "write_local", "--open-network"]);
+        assert!(left.is_reached() && left.said.err.contains("does not keep `w`"), "{name}: {:?}", left.said);
+    }
+}
+
+#[test]
+fn whoever_has_no_shell_or_no_network_is_held_to_any_risk() {
+    for name in ["claude-code", "gemini", "opencode"] {
+        let desk = project();
+        kind(name).hire(&desk, &[("", &[Does::Write("done.txt"), Does::Claim])]);
+        let held = pursued(&desk, &["--risk", "write_local", "--deny", "run_command"]);
+        assert!(held.is_reached() && !held.said.err.contains("from the network"), "{name}: {:?}", held.said);
+    }
+    let desk = project();
+    desk.program("w", "echo x >done.txt; echo 'CLAIM_COMPLETE: there'");
+    let refused = pursued(&desk, &["--risk", "write_local"]);
+    assert_eq!(refused.said.code, 2, "{:?}", refused.said);
+    desk.configure("network = false\n");
+    let held = pursued(&desk, &["--risk", "write_local"]);
+    assert!(held.is_reached(), "{:?}", held.said);
 }
 
 #[test]

@@ -15,7 +15,7 @@ use gadfly_engine::tree::Acceptance;
 use gadfly_engine::{Limits, Text};
 use gadfly_journal::RunId;
 use gadfly_project::config::TaskSource;
-use gadfly_project::place::option;
+use gadfly_project::place::{Layer, option};
 use gadfly_project::{AgentKind, Config, GoalConfig, Overrides, Problem, SourceSpan, Sourced, file, title};
 
 use super::settings::{RoleAssignment, small};
@@ -133,7 +133,7 @@ pub async fn prepare_goal(
     if problems.iter().any(Problem::is_error) {
         return Err(problems);
     }
-    match held_to(&settings.policy, worker, &agent_set) {
+    match held_to(&settings.policy, &config, worker, &agent_set) {
         Some(problem) if problem.is_error() => {
             problems.push(problem);
             return Err(problems);
@@ -296,25 +296,48 @@ fn without_tools(worker: &Sourced<String>, agent_set: &AgentSet) -> Option<Probl
 }
 
 /// A worker with tools of its own must be held to the policy by something other than a question before each step. What
-/// cannot be held is refused now; the network is open to it, because its model is behind it, and that is said.
-fn held_to(policy: &Policy, worker: &Sourced<String>, agent_set: &AgentSet) -> Option<Problem> {
+/// cannot be held is refused now, a network that stays open to its commands as well, unless no risk was stated: then it is
+/// only said.
+fn held_to(
+    policy: &Policy,
+    config: &GoalConfig,
+    worker: &Sourced<String>,
+    agent_set: &AgentSet,
+) -> Option<Problem> {
     let member = agent_set.get(&worker.value)?;
     let agent = member.agent.as_ref().filter(|agent| !agent.is_offered_tools())?;
     let kind = &member.card.kind;
     let place = worker.place.as_ref();
-    if let Some(Unheld { why, fix }) = sandbox::unheld(agent.as_ref(), &OwnTools::of(policy)) {
+    let own = OwnTools::of(policy);
+    if let Some(Unheld { why, fix }) = sandbox::unheld(agent.as_ref(), &own) {
         let message = format!("worker `{}` ({kind}) cannot be held to this policy: {why}", worker.value);
         return Some(Problem::error(message).help(fix).at(place));
     }
     let is_program = agent.can_be_sandboxed() || kind_edits_files(kind);
-    if policy.risk >= Risk::NetworkWrite || member.needs.network == Network::None || !is_program {
+    if policy.risk >= Risk::NetworkWrite
+        || member.needs.network == Network::None
+        || !is_program
+        || !sandbox::has_networked_commands(agent.as_ref(), &own)
+    {
         return None;
     }
     let message = format!(
         "risk={} does not keep `{}` ({kind}) from the network: it reaches its model from where its commands run",
         policy.risk, worker.value
     );
-    Some(Problem::warning(message).help("commands of a worker behind an API have no network").at(place))
+    // A project cannot take back what its user states.
+    let (risk, open) = (&config.options.risk, &config.options.open_network);
+    let left_open = open.value && (open.layer != Layer::Project || risk.layer == Layer::Project);
+    if risk.layer == Layer::BuiltIn || left_open {
+        let help = "commands of a worker behind an API have no network";
+        return Some(Problem::warning(message).help(help).at(place));
+    }
+    let help = format!(
+        "leave it open with {} or {}, or take a worker behind an API: its commands have no network",
+        option("open_network"),
+        option("risk network_write")
+    );
+    Some(Problem::error(message).help(help).at(risk.place.as_ref().or(place)))
 }
 
 /// Why a worker's folder could not be made, or its work not be committed: better said now than when all is done.

@@ -124,7 +124,7 @@ impl GoalProtocol {
                     return self.not_looked(&because, asked.checking, asked.detail, cx);
                 }
                 self.whole.known = Some((asked.tree.digest, None));
-                self.say_of_change(Seen::NothingWrong, &reason, cx);
+                self.say_of_change(WholeChangeReview::NothingWrong, &reason, cx);
                 self.reached(asked.detail, cx);
             }
             (JudgeAnswer::No, reason) => {

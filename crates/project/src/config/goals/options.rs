@@ -69,6 +69,15 @@ options! {
             .says("How far the worker may go without asking")
             .flag(on::GOAL, "LEVEL")
             .under("Allowed");
+        open_network: Sourced<bool> = key(Shape::Flag)
+            .or(Fixed::Flag(false))
+            .says("Leave the network to the commands of a coding agent, whatever the risk")
+            .more(
+                "It reaches its model from where its commands run. Below network_write a risk that is stated is refused \
+                 without this where nothing keeps its commands from the network.",
+            )
+            .flag(on::GOAL, "")
+            .under("Allowed");
         deny: Vec<Sourced<String>> = key(Shape::Texts)
             .says("A tool that is never used")
             .more(
