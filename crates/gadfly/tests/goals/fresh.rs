@@ -92,6 +92,25 @@ fn what_prepare_makes_is_kept_until_what_it_goes_by_changes() {
     assert_eq!(times(), 3);
 }
 
+/// `python3 -m venv` in a project whose ignore rules do not know it.
+#[test]
+fn what_prepare_makes_is_there_and_no_work_even_if_git_does_not_ignore_it() {
+    let desk = project(&mends());
+    desk.write("made/by-hand.txt", "the user's\n");
+    desk.commit("beside what is made");
+    let prepare = "mkdir -p env/bin && touch env/bin/tool made/new.txt config.h && echo x >>package.json";
+    let check = "test -e env/bin/tool && test -e made/new.txt && test -e config.h && sh check.sh";
+    for told in
+        ["not ignored by git: config.h, env, made/new.txt; it is no part of the work", "prepared before by "]
+    {
+        let said = goal(&desk, check, &["--prepare", prepare]);
+        assert_eq!(said.code, 0, "{}", said.err);
+        assert!(said.err.contains(told), "{}", said.err);
+        assert_eq!(desk.git(&["status", "--porcelain"]), " M work.txt\n", "{}", said.err);
+        desk.git(&["checkout", "-q", "."]);
+    }
+}
+
 #[test]
 fn a_prepare_that_fails_is_said_before_anybody_is_paid() {
     let desk = project(&mends());

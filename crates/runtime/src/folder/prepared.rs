@@ -20,6 +20,8 @@ pub const LAYERS: &str = "prepared";
 /// Comes last: it says that the layer is whole. Its time says when it was last used.
 const FACTS: &str = "layer.json";
 const FILES: &str = "files";
+/// Of what it made, so much is named.
+const SHOWN: usize = 5;
 
 /// Files that say what a project depends on, by name, wherever they are.
 const MANIFESTS: [&str; 46] = [
@@ -108,14 +110,23 @@ impl Folder {
                 "{failed}\ncorrect `prepare` in gadfly.toml and resume"
             )));
         }
-        let layer = PreparedLayer::of(dir, line, workspace).await?;
+        let (paths, unignored) = workspace.made_beside().await?;
+        let facts = LayerFacts { command: line.clone(), made_at: workspace.work(), paths };
+        let layer = PreparedLayer { dir, facts };
         workspace.adopt(layer.facts.paths.clone())?;
         let (made, from) = (layer.facts.paths.len(), workspace.work());
         let kept = tokio::task::spawn_blocking(move || layer.keep(&from)).await;
         if let Err(e) = kept.unwrap_or_else(|e| Err(std::io::Error::other(e))) {
             tell(format!("what `{line}` made could not be kept for the next run: {e}"));
         } else if made == 0 {
-            tell(format!("`{line}` left nothing in the folder that git ignores; nothing is kept of it"));
+            tell(format!("`{line}` left nothing new in the folder; nothing is kept of it"));
+        }
+        if !unignored.is_empty() {
+            let shown = unignored.iter().take(SHOWN).map(String::as_str).collect::<Vec<_>>().join(", ");
+            let more = if unignored.len() > SHOWN { ", …" } else { "" };
+            tell(format!(
+                "made by `{line}` and not ignored by git: {shown}{more}; it is no part of the work"
+            ));
         }
         Ok(workspace.restore(workspace.base()).await?)
     }
@@ -202,11 +213,6 @@ impl PreparedLayer {
         // So that `gc` knows that somebody needs it.
         let _ = write_atomically(&path, &bytes);
         Some(Self { dir, facts })
-    }
-
-    async fn of(dir: PathBuf, line: &str, workspace: &Workspace) -> Result<Self, FolderError> {
-        let paths = workspace.made_beside().await?;
-        Ok(Self { dir, facts: LayerFacts { command: line.to_owned(), made_at: workspace.work(), paths } })
     }
 
     /// Keeps what lies in a folder now.

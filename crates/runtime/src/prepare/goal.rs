@@ -15,7 +15,7 @@ use gadfly_engine::tree::Acceptance;
 use gadfly_engine::{Limits, Text};
 use gadfly_journal::RunId;
 use gadfly_project::config::TaskSource;
-use gadfly_project::place::{Layer, option};
+use gadfly_project::place::{ConfigLayer, option};
 use gadfly_project::{AgentKind, Config, GoalConfig, Overrides, Problem, SourceSpan, Sourced, file, title};
 
 use super::settings::{RoleAssignment, small};
@@ -327,8 +327,8 @@ fn held_to(
     );
     // A project cannot take back what its user states.
     let (risk, open) = (&config.options.risk, &config.options.open_network);
-    let left_open = open.value && (open.layer != Layer::Project || risk.layer == Layer::Project);
-    if risk.layer == Layer::BuiltIn || left_open {
+    let left_open = open.value && (open.layer != ConfigLayer::Project || risk.layer == ConfigLayer::Project);
+    if risk.layer == ConfigLayer::BuiltIn || left_open {
         let help = "commands of a worker behind an API have no network";
         return Some(Problem::warning(message).help(help).at(place));
     }

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use super::error::WorkspaceError;
 use super::tree::{Excluded, off_thread};
-use super::{Workspace, clone, copying};
+use super::{WORK, Workspace, clone, copying};
 
 impl Workspace {
     /// Makes `to`, which must be new, and returns the project's folder in it.
@@ -27,11 +27,17 @@ impl Workspace {
         Ok(dir)
     }
 
-    /// What a command of the user's made in the worker's tree that git ignores there now, by whatever ignore file.
-    pub async fn made_beside(&self) -> Result<Vec<String>, WorkspaceError> {
-        let mut ignored = self.store.ignored(&self.work()).await?;
-        ignored.retain(|path| !self.facts.bring.covers(path) && !path.starts_with(".git/"));
-        Ok(ignored.into_iter().map(|path| path.trim_end_matches('/').to_owned()).collect())
+    /// What a command of the user's made in the worker's tree that was not there before, and which of it git does not ignore,
+    /// by whatever ignore file.
+    pub async fn made_beside(&self) -> Result<(Vec<String>, Vec<String>), WorkspaceError> {
+        let mut made = self.store.not_in(&self.work(), WORK).await?;
+        made.retain(|path| !self.facts.bring.covers(path) && !path.starts_with(".git/"));
+        let ignored = self.store.ignored(&self.work()).await?;
+        let is_ignored =
+            |path: &str| ignored.iter().any(|one| one == path || one.ends_with('/') && path.starts_with(one));
+        let plain = |path: &str| path.trim_end_matches('/').to_owned();
+        let unignored = made.iter().filter(|path| !is_ignored(path)).map(|path| plain(path)).collect();
+        Ok((made.iter().map(|path| plain(path)).collect(), unignored))
     }
 
     /// From now on these paths are no part of any snapshot, and survive every restore.

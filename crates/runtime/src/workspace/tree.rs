@@ -103,6 +103,14 @@ impl SnapshotStore {
         zero_separated(&self.git.run(&self.unindexed(folder), &args).await?)
     }
 
+    /// What lies in a folder and not in the index `name`, ignored or not: single files, and folders (with a slash) of which
+    /// nothing is in it.
+    pub async fn not_in(&self, folder: &Path, name: &str) -> Result<Vec<String>, WorkspaceError> {
+        let place = self.place().with_index(&self.index(name)).over(folder);
+        let args = ["ls-files", "--others", "-z", "--directory", "--no-empty-directory"];
+        zero_separated(&self.git.run(&place, &args).await?)
+    }
+
     /// A place whose index is always empty.
     fn unindexed(&self, folder: &Path) -> GitTarget {
         self.place().with_index(&self.index("none")).over(folder)
