@@ -14,6 +14,9 @@ use super::safe;
 /// Longer texts are cut on the screen; `show --log` has them whole.
 const LONGEST: usize = 400;
 const LONGEST_REFUSAL: usize = 2_000;
+/// Beside a check that wanted the network.
+const FETCHED: &str =
+    " What it would download can be fetched beforehand: --prepare 'cargo fetch' (or `npm ci`, `uv sync`).";
 /// A step that takes longer says how long.
 const LONG_STEP_MS: u64 = 5_000;
 /// Of the 256 colours: neither is among the sixteen that a terminal may paint as it likes.
@@ -65,7 +68,10 @@ impl RailLine {
             EventKind::CriterionTried { found: CriterionTrial::CannotRun, detail } => {
                 // What was refused stands at the end, and is what a person can do something about.
                 let head = "! cannot be checked here as it is:".to_owned();
-                Some(Self { head, style: plain.yellow(), text: safe::line(detail, LONGEST_REFUSAL) })
+                let wants_network = !gadfly_engine::tool::offline::hint(detail).is_empty();
+                let fetched = if wants_network { FETCHED } else { "" };
+                let text = format!("{}{fetched}", safe::line(detail, LONGEST_REFUSAL));
+                Some(Self { head, style: plain.yellow(), text })
             }
             EventKind::ChangeLookedAt { seen, reason, .. } => match seen {
                 WholeChangeReview::NothingWrong => {

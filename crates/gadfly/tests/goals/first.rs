@@ -61,6 +61,7 @@ fn a_check_that_cannot_run_here_is_said_before_anything_is_paid() {
     for (until, names) in [
         ("no-such-command --all".to_owned(), "not found".to_owned()),
         (format!("echo x >{}/x", desk.beside("home").display()), "refused: ".to_owned()),
+        ("echo 'Could not resolve host: example.org'; no-such-command".to_owned(), "--prepare".to_owned()),
     ] {
         let said = go(&desk, &["--until", &until, "--max-steps", "1"]);
         let line = said.err.lines().find(|line| line.contains("cannot be checked here as it is"));
