@@ -9,13 +9,15 @@ forms = [json.loads(line) for line in brief.splitlines() if line.startswith('{"c
 report = [form for form in forms if "criteria" in form][-1]
 # Neither a quote nor a backslash, so that the passage is the same in JSON.
 added = re.findall(r'^ +\d+ \| \+(?!\+\+)[ \t]*(\w[^"\\\n]{11,})$', brief, re.MULTILINE)
-removed = re.findall(r'^ +\| -(?!--)[ \t]*(\w[^"\\\n]{11,})$', brief, re.MULTILINE)
-evidence = (added + removed)[:1]
+evidence = added[:1]
 if evidence:
     evidence = f'"{evidence[0].strip()}"'
 else:
+    # What was removed is not there any more, and cannot be quoted: a line that was added, or one beside what was changed.
     file = re.findall(r"--- begin (\S+) [0-9a-f]+ ---", brief)[-1]
-    evidence = f"{file}:{re.findall(r'^ +([0-9]+) [|] [+]', brief, re.MULTILINE)[-1]}"
+    last = brief[brief.rindex(f"--- begin {file} "):]
+    lines = re.findall(r"^ +([0-9]+) [|] [+]", last, re.MULTILINE) or re.findall(r"^ +([0-9]+) [|]", last, re.MULTILINE)
+    evidence = f"{file}:{lines[-1]}"
 for criterion in report["criteria"]:
     criterion.update(claim="judged", verdict="Satisfied", evidence=evidence, missing_info=None)
 report.update(findings=[], verdict="passed", partial=False)

@@ -17,8 +17,7 @@ use gadfly_engine::protocol::audit::checks::test_files::is_test_file;
 use gadfly_syntax::{ChangedFile, Examination, Weakening, Version, examine};
 
 /// Extensions of languages that are read.
-const READ: [&str; 14] =
-    ["rs", "py", "js", "ts", "tsx", "go", "java", "rb", "c", "cpp", "hpp", "cs", "sh", "bats"];
+const READ: [&str; 13] = ["rs", "py", "js", "ts", "tsx", "go", "java", "rb", "c", "cpp", "hpp", "cs", "bats"];
 
 fn found(case: &Case) -> Vec<Weakening> {
     examined(case).found

@@ -1,11 +1,11 @@
-//! Shell scripts that are tests, and those of Bats. Any command of such a script may be what fails, so each counts as an
-//! assertion: what is added is nobody's concern, what is gone or other is. Other scripts are programs like any.
+//! Tests of Bats. Any command of such a test may be what fails, so each counts as an assertion: what is added is nobody's
+//! concern, what is gone or other is. Other scripts are not read: where no failure ends them, a line more can turn them green.
 
 use super::{Assertion, NodeRef, Language, Mark, Strength, Test, unquoted};
 
 pub const BASH: Language = Language {
-    name: "Shell",
-    extensions: &["sh", "bash", "bats", "ksh"],
+    name: "Bats",
+    extensions: &["bats"],
     grammar: || tree_sitter_bash::LANGUAGE.into(),
     prepared,
     literals: &[
@@ -28,7 +28,17 @@ pub const BASH: Language = Language {
         "arithmetic_expansion",
     ],
     functions: &["function_definition"],
-    conditions: &["if_statement", "elif_clause", "else_clause", "case_item"],
+    conditions: &[
+        "if_statement",
+        "elif_clause",
+        "else_clause",
+        "case_item",
+        "list",
+        "while_statement",
+        "for_statement",
+        "c_style_for_statement",
+        "function_definition",
+    ],
     returns: &[],
     bindings: &[("variable_assignment", "name")],
     body_of_test: 0,
@@ -58,7 +68,7 @@ pub const BASH: Language = Language {
         let text = plain(at);
         at.in_test_file
             && at.kind() == "command"
-            && matches!(text.as_str(), "exit 0" | "exit" | "return 0" | "return" | "exec true" | "exec :")
+            && (matches!(text.as_str(), "exit 0" | "exit" | "return 0" | "return") || name_of(at) == "exec")
     },
     swallows,
     // Whoever defines what is called stands in its way.
@@ -128,13 +138,14 @@ fn off(at: NodeRef<'_>) -> Option<Mark> {
         "comment" => at.text().starts_with("#!").then(|| at.mark(true)),
         "command" => {
             let text = plain(at);
+            let reads = text.starts_with("set -") && text.contains('n') && !text.contains("-o");
             let forgives = text.starts_with("set +")
                 && ["e", "o errexit", "o pipefail"].iter().any(|o| text.contains(o));
             let ends = name_of(at) == "trap" && text.contains("exit");
             let skips = matches!(name_of(at), "skip" | "startSkipping" | "bats_skip");
             // `type flock || skip "no flock"`
             let conditional = skips && at.parent().is_some_and(|up| up.kind() == "list");
-            (forgives || ends || skips).then(|| at.mark(conditional))
+            (reads || forgives || ends || skips).then(|| at.mark(conditional))
         }
         "variable_assignment" => matches!(name_of(at), "PATH" | "BASH_ENV" | "ENV").then(|| at.mark(true)),
         _ => None,
