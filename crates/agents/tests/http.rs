@@ -7,15 +7,15 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use gadfly_agents::{
-    Agent, AgentServices, AgentSpec, Call, CallError, CallReply, Files, Jitter, Link, Progress, Secret,
-    Spoken, Timeouts, build,
+    Agent, AgentServices, AgentSpec, Api, BuildError, Call, CallError, CallReply, Files, Jitter, Link,
+    Progress, Secret, Spoken, Timeouts,
 };
 use gadfly_engine::{CallFailure, FailureKind, Observation, Role, Speaker};
 use gadfly_testbed::{Behaviour, Server};
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
-const KINDS: [&str; 2] = ["openai", "anthropic"];
+const KINDS: [&str; 4] = ["openai", "anthropic", "responses", "google"];
 const KEY: &str = "sk-http-5e1d0b77";
 const SHORT: Duration = Duration::from_millis(80);
 
@@ -29,6 +29,18 @@ impl Jitter for NoJitter {
 
 fn world() -> AgentServices {
     AgentServices::new().with_jitter(Arc::new(NoJitter))
+}
+
+/// The kind `openai` in its other form is called `responses` here.
+fn build(
+    kind: &str,
+    spec: AgentSpec,
+    services: &AgentServices,
+) -> std::result::Result<Arc<dyn Agent>, BuildError> {
+    if kind == "responses" {
+        return gadfly_agents::build("openai", AgentSpec { api: Some(Api::Responses), ..spec }, services);
+    }
+    gadfly_agents::build(kind, spec, services)
 }
 
 async fn server() -> Server {

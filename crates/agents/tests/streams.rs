@@ -26,7 +26,7 @@ fn failure(heard: &Heard) -> (FailureKind, String) {
 }
 
 const fn usage(input: u64, output: u64, cache_read: u64, cost: Option<Money>) -> Usage {
-    Usage { input, output, cache_read, cache_write: 0, cost }
+    Usage { input, output, cache_read, cache_write: 0, cost, estimated: false }
 }
 
 /// A row of the table below.
