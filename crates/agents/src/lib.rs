@@ -57,5 +57,5 @@ pub use registry::{AgentKindEntry, BuildError, KINDS, build, kind_edits_files, s
 pub use scripted::{Fault, Repeat, Script, ScriptError, ScriptedReply};
 pub use secret::Secret;
 pub use services::{AgentServices, Clock, Jitter};
-pub use spec::{AgentSpec, Api, Confinement, Header, ProcessSpec, Timeouts};
+pub use spec::{AgentSpec, Api, Confinement, ExtraHeader, ProcessSpec, Timeouts};
 pub use vendors::{LengthField, VENDORS, Vendor, Wire};

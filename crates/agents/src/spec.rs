@@ -41,7 +41,7 @@ pub struct AgentSpec {
     /// How many tokens it may think, where its API has a budget for that.
     pub thinking_tokens: Option<u64>,
     /// The user's own headers.
-    pub headers: Vec<Header>,
+    pub headers: Vec<ExtraHeader>,
     /// A JSON object with the user's own keys of the request.
     pub body: Option<String>,
     /// The most tokens a reply may have; a call may ask for less.
@@ -62,7 +62,7 @@ pub enum Api {
 
 /// A header of the user's own.
 #[derive(Clone, Debug)]
-pub struct Header {
+pub struct ExtraHeader {
     pub name: String,
     pub value: Secret,
     /// It was read from a variable: it goes nowhere unencrypted, and is taken out of what comes back.

@@ -205,6 +205,23 @@ async fn five_failures_in_a_row_open_the_breaker_for_every_agent_of_the_host() {
 }
 
 #[tokio::test]
+async fn a_rate_that_is_used_up_is_one_models_and_not_its_neighbours() {
+    let server = server().await;
+    for kind in KINDS {
+        server.reset();
+        let services = world();
+        let used_up = build(kind, spec(&server.v1(), "fault:quota"), &services).unwrap();
+        let other = build(kind, spec(&server.v1(), "worker"), &services).unwrap();
+        for _ in 0..2 {
+            let shut = ask(&*used_up).await;
+            assert!(matches!(shut, Err(CallError::Quota { until_ms: Some(_), .. })), "{kind}: {shut:?}");
+        }
+        assert_eq!(server.calls().total, 1, "{kind}: it is known, and not asked again");
+        assert!(ask(&*other).await.is_ok(), "{kind}: another model has its own");
+    }
+}
+
+#[tokio::test]
 async fn a_call_gives_up_after_four_attempts_and_tells_each() {
     let server = server().await;
     for kind in KINDS {

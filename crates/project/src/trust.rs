@@ -16,7 +16,9 @@ use std::path::{Path, PathBuf};
 use gadfly_engine::digest::Digest;
 use gadfly_engine::masked::masked;
 
-use crate::config::{AgentConfig, Config, HeaderValue, Key, LoopConfig, SandboxChoice, WorkspaceConfig};
+use crate::config::{
+    AgentConfig, Config, HeaderSource, KeySource, LoopConfig, SandboxChoice, WorkspaceConfig,
+};
 use crate::file;
 use crate::fingerprint::fingerprint;
 use crate::landing;
@@ -344,13 +346,13 @@ fn headers(agent: &AgentConfig) -> Vec<Option<TrustEntry>> {
     let Some(base_url) = &agent.base_url else { return Vec::new() };
     let url = &base_url.value.url;
     let of = |header: &Sourced<String>| {
-        let (_, HeaderValue::Env(name)) = AgentConfig::header(&header.value)? else { return None };
+        let (_, HeaderSource::Env(name)) = AgentConfig::header(&header.value)? else { return None };
         let parts = [
             (header.layer, &header.place),
             (base_url.layer, &base_url.place),
             (agent.kind.layer, &agent.kind.place),
         ];
-        let (_, place) = parts.into_iter().find(|(layer, _)| *layer == Layer::Project)?;
+        let (_, place) = parts.into_iter().find(|(layer, _)| *layer == ConfigLayer::Project)?;
         let text = format!("send the value of {} to {}", visible(name), visible(url));
         Some(entry(What::Key, text, &["header", url, name], place.clone()))
     };

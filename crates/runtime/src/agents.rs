@@ -11,12 +11,12 @@ use std::time::Duration;
 use gadfly_agents::launcher::{Command, Exit, LaunchError, Launcher, Most};
 use gadfly_agents::scripted::Script;
 use gadfly_agents::{
-    AgentServices, AgentSpec, Api, Confinement, Header, ProcessSpec, Secret, Timeouts, is_usual,
+    AgentServices, AgentSpec, Api, Confinement, ExtraHeader, ProcessSpec, Secret, Timeouts, is_usual,
 };
 use gadfly_engine::plan::NamedBy;
 use gadfly_engine::{AgentCard, Limits, Price};
 use gadfly_journal::Custody;
-use gadfly_project::config::{HOST, HeaderValue, Key, SandboxChoice, keys};
+use gadfly_project::config::{HOST, HeaderSource, KeySource, SandboxChoice, keys};
 use gadfly_project::place::ConfigLayer;
 use gadfly_project::{AgentConfig, AgentKind, Config, Problem, Sourced};
 use tokio_util::sync::CancellationToken;
@@ -210,12 +210,12 @@ impl AgentResolver<'_> {
     }
 
     /// The user's own headers, with the values of variables put in.
-    fn headers(&self, agent: &AgentConfig) -> Result<Vec<Header>, Problem> {
+    fn headers(&self, agent: &AgentConfig) -> Result<Vec<ExtraHeader>, Problem> {
         let known = agent.headers.iter().filter_map(|text| Some((text, AgentConfig::header(&text.value)?)));
-        let header = |(text, (name, value)): (&Sourced<String>, (&str, HeaderValue<'_>))| {
+        let header = |(text, (name, value)): (&Sourced<String>, (&str, HeaderSource<'_>))| {
             let (value, is_secret) = match value {
-                HeaderValue::Text(value) => (value, false),
-                HeaderValue::Env(variable) => {
+                HeaderSource::Text(value) => (value, false),
+                HeaderSource::Env(variable) => {
                     let value = self.env.get(variable).map(|value| value.trim()).filter(|v| !v.is_empty());
                     let unset = || {
                         let message = format!(
@@ -227,7 +227,7 @@ impl AgentResolver<'_> {
                     (value.ok_or_else(unset)?, true)
                 }
             };
-            Ok(Header { name: name.to_owned(), value: Secret::new(value), is_secret })
+            Ok(ExtraHeader { name: name.to_owned(), value: Secret::new(value), is_secret })
         };
         known.map(header).collect()
     }

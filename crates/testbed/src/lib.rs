@@ -6,6 +6,7 @@
 //!
 //! | model | does |
 //! |---|---|
+//! | `uncounted:MODEL` | as MODEL, without a word of what it used (chat completions) |
 //! | `worker`, `worker:N` | a draft that depends only on the brief, of at least N bytes |
 //! | `critic:R,R,A` | rejects, rejects, approves, by the brief's `Iteration: N` line (`M`: malformed) |
 //! | `agent`, `agent:R,A` | behind a program with tools: writes the file its task names, or, asked for a verdict, gives it (default `R,A`) |

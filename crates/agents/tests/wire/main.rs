@@ -3,6 +3,7 @@
 
 #![allow(clippy::unwrap_used, clippy::panic)] // tests may fail loudly
 
+mod addresses;
 mod cases;
 mod form;
 mod server;

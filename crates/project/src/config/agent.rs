@@ -122,7 +122,7 @@ pub enum KeySource {
 
 /// What a header of the user's own says.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum HeaderValue<'a> {
+pub enum HeaderSource<'a> {
     Text(&'a str),
     /// The value of this variable.
     Env(&'a str),
@@ -166,7 +166,7 @@ impl AgentConfig {
         let mut say = |problem: Problem, key: &str| problems.push(problem.at(table.place_of(key)));
         let Some(kind) = table.kind("kind") else {
             if !table.has("kind") {
-                let kinds: Vec<_> = AgentKind::every().map(Kind::name).collect();
+                let kinds: Vec<_> = AgentKind::every().map(AgentKind::name).collect();
                 let message = format!("agent `{name}` has no `kind`");
                 say(Problem::error(message).help(format!("add one of: {}", kinds.join(", "))), "kind");
             }
@@ -305,12 +305,12 @@ impl AgentConfig {
     }
 
     /// A header with its value, or the variable that has it.
-    pub fn header(text: &str) -> Option<(&str, HeaderValue<'_>)> {
+    pub fn header(text: &str) -> Option<(&str, HeaderSource<'_>)> {
         let (name, value) = text.split_once(':')?;
         let (name, value) = (name.trim(), value.trim());
         let is_name = !name.is_empty() && name.chars().all(|c| c.is_ascii_alphanumeric() || "-_".contains(c));
         let is_value = !value.is_empty() && !value.chars().any(char::is_control);
-        let value = value.strip_prefix('$').map_or(HeaderValue::Text(value), HeaderValue::Env);
+        let value = value.strip_prefix('$').map_or(HeaderSource::Text(value), HeaderSource::Env);
         (is_name && is_value).then_some((name, value))
     }
 
@@ -322,15 +322,15 @@ impl AgentConfig {
                 None => {
                     ("an entry that is no `Name: value`".to_owned(), "like headers = [\"X-Title: review\"]")
                 }
-                Some((name, HeaderValue::Text(value))) if looks_like_key(value) => (
+                Some((name, HeaderSource::Text(value))) if looks_like_key(value) => (
                     format!("a value of `{name}` that looks like a key"),
                     "put it into a variable: \"Name: $VARIABLE\"",
                 ),
-                Some((_, HeaderValue::Env(variable))) if !is_variable(variable) => (
+                Some((_, HeaderSource::Env(variable))) if !is_variable(variable) => (
                     "an entry whose `$` is followed by no name of a variable".to_owned(),
                     "like \"X-Org: $ORG_ID\"",
                 ),
-                Some((_, HeaderValue::Env(variable)))
+                Some((_, HeaderSource::Env(variable)))
                     if vendor_host(variable).is_some_and(|host| host != base_url.value.host) =>
                 {
                     (format!("`{variable}`, another vendor's key"), "a key goes to its vendor only")
@@ -412,7 +412,7 @@ fn say_unused_and_missing(
         }
     }
     let required = match kind {
-        AgentKind::OpenAi | AgentKind::Anthropic | Kind::Google | Kind::Vendor(_) => {
+        AgentKind::OpenAi | AgentKind::Anthropic | AgentKind::Google | AgentKind::Vendor(_) => {
             Some(("model", "model = \"the model's name\""))
         }
         AgentKind::Command => Some(("command", "command = [\"./critic.sh\"]")),

@@ -220,31 +220,32 @@ pub(super) const TOKENS: Shape = Shape::Whole { min: 1, max: 1_000_000_000 };
 pub(super) const GOAL_COUNT: Shape = Shape::Whole { min: 1, max: 100_000 };
 pub(super) const ROUND_COUNT: Shape = Shape::Whole { min: 1, max: 100 };
 
-pub(super) const HTTP: KeyScope = KeyScope::Kinds(&[AgentKind::OpenAi, AgentKind::Anthropic, Kind::Google]);
-pub(super) const OPENAI: Use = Use::Kinds(&[Kind::OpenAi]);
-pub(super) const THINKING: Use = Use::Kinds(&[Kind::Anthropic, Kind::Google]);
+pub(super) const HTTP: KeyScope =
+    KeyScope::Kinds(&[AgentKind::OpenAi, AgentKind::Anthropic, AgentKind::Google]);
+pub(super) const OPENAI: KeyScope = KeyScope::Kinds(&[AgentKind::OpenAi]);
+pub(super) const THINKING: KeyScope = KeyScope::Kinds(&[AgentKind::Anthropic, AgentKind::Google]);
 pub(super) const CLI: [AgentKind; 4] =
     [AgentKind::ClaudeCode, AgentKind::Codex, AgentKind::Gemini, AgentKind::OpenCode];
 pub(super) const PROCESS: KeyScope =
     KeyScope::Kinds(&[AgentKind::Command, CLI[0], CLI[1], CLI[2], CLI[3], AgentKind::Acp]);
 pub(super) const CONVERSING: KeyScope = KeyScope::Kinds(&[CLI[0], CLI[1], CLI[2], CLI[3], AgentKind::Acp]);
-pub(super) const PROMPTED: KeyScope = Use::Kinds(&[
-    Kind::OpenAi,
-    Kind::Anthropic,
-    Kind::Google,
-    Kind::Command,
+pub(super) const PROMPTED: KeyScope = KeyScope::Kinds(&[
+    AgentKind::OpenAi,
+    AgentKind::Anthropic,
+    AgentKind::Google,
+    AgentKind::Command,
     CLI[0],
     CLI[1],
     CLI[2],
     CLI[3],
-    Kind::Acp,
+    AgentKind::Acp,
 ]);
 pub(super) const SCRIPTED: KeyScope = KeyScope::Kinds(&[AgentKind::Scripted]);
 pub(super) const MACHINE: KeyScope = KeyScope::Kinds(&[
     AgentKind::OpenAi,
     AgentKind::Anthropic,
     AgentKind::Google,
-    Kind::Command,
+    AgentKind::Command,
     CLI[0],
     CLI[1],
     CLI[2],

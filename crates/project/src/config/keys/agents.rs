@@ -169,7 +169,7 @@ pub const AGENTS: &[Key] = &[
         .or(Fixed::Whole(CONCURRENT))
         .only(MACHINE)
         .says("Calls at the same time"),
-    key("price", Shape::Table(Section::Price)).only(MACHINE).says("What a call costs"),
+    key("price", Shape::Table(ConfigSection::Price)).only(MACHINE).says("What a call costs"),
     key("max_usd_per_call", USD)
         .only(PROCESS)
         .says("The most one call may cost; held back from the budget before it starts")
@@ -193,7 +193,7 @@ pub const AGENTS: &[Key] = &[
     price("cache_read", "For a million tokens read from the provider's cache; default: as `input`"),
     price("cache_write", "For a million tokens written to the provider's cache; default: as `input`"),
     super::key(Shape::Whole { min: 1, max: 100_000_000 })
-        .of(Section::Price, "long_above")
+        .of(ConfigSection::Price, "long_above")
         .says("Prompts with more tokens than this cost `long_input` and `long_output`")
         .like("200000"),
     price("long_input", "For a million tokens of a long prompt, cached or not; default: as `input`"),
