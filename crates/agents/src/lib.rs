@@ -5,11 +5,11 @@
 //! transport: the runtime asks through the journal's inbox.
 //!
 //! ```
-//! use gadfly_agents::{AgentSpec, Script, ScriptedReply, World, build};
+//! use gadfly_agents::{AgentServices, AgentSpec, Script, ScriptedReply, build};
 //!
 //! let script = Script::new([ScriptedReply::text("[STATUS: APPROVED]\nGood.")]);
 //! let spec = AgentSpec { name: "critic".into(), script: Some(script.into()), ..AgentSpec::default() };
-//! assert!(build("scripted", spec, &World::new()).is_ok());
+//! assert!(build("scripted", spec, &AgentServices::new()).is_ok());
 //! ```
 
 mod acp;

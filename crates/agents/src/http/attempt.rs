@@ -69,7 +69,10 @@ impl<D: Dialect> HttpAgent<D> {
         let mut partial = PartialReply::default();
         let mut attempt = match self.read(response, first_by, &mut partial, link, so_far).await {
             Ok(()) => self.judge(partial, offered),
-            Err(attempt) => *attempt,
+            Err(attempt) => {
+                so_far.heard(partial.bytes(), partial.usage);
+                *attempt
+            }
         };
         // The brief was taken: what its server did not count is estimated.
         let usage = match &mut attempt {
@@ -351,6 +354,9 @@ impl<D: Dialect> HttpAgent<D> {
             StopReason::EndTurn if offered && !partial.raw_calls.is_empty() => StopReason::ToolUse,
             // Who was offered nothing cannot be given what it asks for.
             StopReason::ToolUse if !offered => StopReason::Other("tool_use".to_owned()),
+            StopReason::EndTurn if !partial.raw_calls.is_empty() && partial.text.trim().is_empty() => {
+                StopReason::Other("tool_use".to_owned())
+            }
             said => said,
         };
         if stop == StopReason::EndTurn && partial.text.trim().is_empty() {
