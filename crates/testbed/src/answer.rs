@@ -194,8 +194,8 @@ fn handed(asked: &MockRequest<'_>, how: &str) -> MockAnswer {
     };
     match action {
         ModelAction::Say(_) if how == "unasked" => {
-            let call =
-                ScriptedCall { name: "run_command".to_owned(), arguments: Arguments::Words(Vec::new()) };
+            let arguments = Arguments::Object(serde_json::json!({}));
+            let call = ScriptedCall { name: "run_command".to_owned(), arguments };
             MockAnswer::Say(ReplyContent { call: Some(call), ..ReplyContent::text("") }, pace)
         }
         ModelAction::Say(text) => say(text),

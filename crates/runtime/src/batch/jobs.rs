@@ -365,7 +365,7 @@ impl JobsShared {
         }
     }
 
-    async fn drive(&self, work: &Work, shown: &Arc<AtomicU64>) -> Result<RunReport, ResumeError> {
+    async fn drive(&self, work: &JobWork, shown: &Arc<AtomicU64>) -> Result<RunReport, ResumeError> {
         let (engine, writer, first, texts) = match work.resumes {
             None => self.begin(work)?,
             Some(_) => Box::pin(self.take_up(work)).await?,
