@@ -105,7 +105,8 @@ impl<D: Dialect> HttpAgent<D> {
             )),
             None => {
                 let what = if e.is_connect() { "cannot be reached" } else { "closed the connection" };
-                let message = format!("{host} {what}: {}", self.short(&chain(&e)));
+                let key = if e.is_timeout() { "; raise `connect_timeout` if it needs longer" } else { "" };
+                let message = format!("{host} {what}: {}{key}", self.short(&chain(&e)));
                 Attempt::Again {
                     failure: failure(FailureKind::Unavailable, message, Usage::default()),
                     by_provider: false,
