@@ -18,7 +18,7 @@
 //! | `split` | in pieces that respect no boundary |
 //! | `think` | with reasoning beside and inside the text |
 //! | `echo-key` | says the key it was sent |
-//! | `fault:429`, `fault:429-then-ok:K`, `fault:500`, `fault:500-then-ok:K`, `fault:401`, `fault:quota`, `fault:busy`, `fault:redirect`, `fault:context`, `fault:param`, `fault:echo-key`, `fault:echo-key-late` | an HTTP error |
+//! | `fault:429`, `fault:429-then-ok:K`, `fault:500`, `fault:500-then-ok:K`, `fault:401`, `fault:quota`, `fault:quota-then-ok:K`, `fault:busy`, `fault:redirect`, `fault:context`, `fault:param`, `fault:echo-key`, `fault:echo-key-late` | an HTTP error |
 //! | `fault:cut`, `fault:unfinished`, `fault:malformed`, `fault:empty`, `fault:huge`, `fault:hang`, `fault:hang-connect` | a broken reply |
 //! | `fault:length`, `fault:refusal` | a reply that ends so |
 //! | any other | a critic that approves if the brief speaks of `[STATUS:`, else a worker |
