@@ -307,6 +307,12 @@ pub trait Agent: Send + Sync {
         true
     }
 
+    /// Whether its answers state what they used: of one that does not, what is missing is estimated. False for those that
+    /// cost nothing and count nothing.
+    fn states_usage(&self) -> bool {
+        true
+    }
+
     /// Whether it is offered tools that we use for it, and asks for them in [`CallReply::calls`].
     fn is_offered_tools(&self) -> bool {
         false

@@ -1,12 +1,15 @@
-//! `anthropic`: the Messages API, streamed. Thinking blocks are not part of the reply.
+//! `anthropic`: the Messages API, streamed. Thinking blocks are not part of the reply, and are not sent back: a model that
+//! uses tools is not asked to think aloud, since the API wants its thoughts with every result.
 
 mod messages;
 
-use gadfly_engine::{StopReason, Usage};
+use gadfly_engine::Usage;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
 use crate::agent::Call;
+use crate::http::extra::Extra;
+use crate::http::finish;
 use crate::http::refused::ErrorBody;
 use crate::http::tools;
 use crate::http::{Broken, Dialect, PartialReply, counts};
@@ -20,7 +23,25 @@ pub(crate) struct Anthropic {
     pub system: Option<String>,
     pub temperature: Option<f64>,
     pub max_tokens: Option<u64>,
+    pub effort: Option<String>,
+    /// Tokens it may think, beside those of its reply.
+    pub thinking: Option<u64>,
+    pub extra: Extra,
 }
+
+/// What a user's `body` may not have.
+pub(crate) const OURS: &[&str] = &[
+    "model",
+    "messages",
+    "system",
+    "stream",
+    "max_tokens",
+    "temperature",
+    "output_config",
+    "output_format",
+    "thinking",
+    "tools",
+];
 
 #[derive(Serialize)]
 struct MessagesRequest<'a> {
@@ -35,12 +56,24 @@ struct MessagesRequest<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     output_config: Option<OutputConfig<'a>>,
     #[serde(skip_serializing_if = "Option::is_none")]
+    thinking: Option<Thinking>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     tools: Option<Vec<Declared<'a>>>,
 }
 
 #[derive(Serialize)]
 struct OutputConfig<'a> {
-    format: OutputFormat<'a>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    format: Option<OutputFormat<'a>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    effort: Option<&'a str>,
+}
+
+#[derive(Serialize)]
+struct Thinking {
+    #[serde(rename = "type")]
+    kind: &'static str,
+    budget_tokens: u64,
 }
 
 #[derive(Serialize)]
@@ -72,6 +105,8 @@ struct StreamEvent<'a> {
 struct WholeReply<'a> {
     #[serde(borrow, default)]
     model: Option<Str<'a>>,
+    #[serde(default)]
+    error: Option<serde::de::IgnoredAny>,
     #[serde(borrow, default)]
     content: Vec<StreamBlock<'a>>,
     #[serde(borrow, default)]
@@ -113,22 +148,12 @@ struct WireUsage {
 }
 
 impl WireUsage {
-    /// Counts are cumulative; later events repeat only some of them.
+    /// Counts are cumulative; later events repeat only some of them, and some servers repeat them as nothing.
     fn add_to(&self, usage: &mut Usage) {
-        usage.input = self.input_tokens.unwrap_or(usage.input);
-        usage.output = self.output_tokens.unwrap_or(usage.output);
-        usage.cache_read = self.cache_read_input_tokens.unwrap_or(usage.cache_read);
-        usage.cache_write = self.cache_creation_input_tokens.unwrap_or(usage.cache_write);
-    }
-}
-
-fn stop(reason: &str) -> StopReason {
-    match reason {
-        "end_turn" | "stop_sequence" => StopReason::EndTurn,
-        "tool_use" => StopReason::ToolUse,
-        "max_tokens" | "model_context_window_exceeded" => StopReason::Length,
-        "refusal" => StopReason::Refusal,
-        other => StopReason::Other(other.to_owned()),
+        usage.input = usage.input.max(self.input_tokens.unwrap_or(0));
+        usage.output = usage.output.max(self.output_tokens.unwrap_or(0));
+        usage.cache_read = usage.cache_read.max(self.cache_read_input_tokens.unwrap_or(0));
+        usage.cache_write = usage.cache_write.max(self.cache_creation_input_tokens.unwrap_or(0));
     }
 }
 
@@ -157,7 +182,7 @@ impl StreamBlock<'_> {
             _ => {}
         }
         if let Some(Str(reason)) = self.stop_reason {
-            partial.stop = Some(stop(&reason));
+            partial.stop = finish::reason(&reason).or(partial.stop.take());
         }
         Ok(())
     }
@@ -175,7 +200,7 @@ impl WholeReply<'_> {
             block.add_to(index, partial)?;
         }
         if let Some(Str(reason)) = self.stop_reason {
-            partial.stop = Some(stop(&reason));
+            partial.stop = finish::reason(&reason).or(partial.stop.take());
         }
         Ok(())
     }
@@ -186,21 +211,28 @@ impl Dialect for Anthropic {
         let mut out = Vec::with_capacity(tools::size(&call.messages));
         let system = system(call, self.system.as_deref());
         let tools = tools::offered(call)?.map(declared);
+        let limit = reply_limit(call, self.max_tokens);
+        let thinking = self.thinking.filter(|_| tools.is_none());
+        let format = schema.map(|schema| OutputFormat { kind: "json_schema", schema });
+        let effort = self.effort.as_deref();
+        let is_configured = format.is_some() || effort.is_some();
         let before = [call.tools.as_deref(), system.as_deref()].into_iter().flatten().map(str::len).sum();
         serde_json::to_writer(
             &mut out,
             &MessagesRequest {
                 model: &self.model,
-                max_tokens: reply_limit(call, self.max_tokens),
+                max_tokens: limit.saturating_add(thinking.unwrap_or(0)),
                 system,
                 messages: messages(call, before, tools.is_some())?,
                 stream: true,
-                temperature: self.temperature,
-                output_config: schema
-                    .map(|schema| OutputConfig { format: OutputFormat { kind: "json_schema", schema } }),
+                // The API takes none beside thinking.
+                temperature: self.temperature.filter(|_| thinking.is_none()),
+                output_config: is_configured.then_some(OutputConfig { format, effort }),
+                thinking: thinking.map(|budget_tokens| Thinking { kind: "enabled", budget_tokens }),
                 tools,
             },
         )?;
+        self.extra.add_to(&mut out);
         Ok(out)
     }
 
@@ -236,13 +268,12 @@ impl Dialect for Anthropic {
 
     fn whole(&self, body: &[u8], partial: &mut PartialReply) -> Result<(), Broken> {
         let message: WholeReply = serde_json::from_slice(body)?;
+        if message.error.is_some() {
+            return Err(Broken::Said(ErrorBody::read(body)));
+        }
         message.add_to(partial)?;
         partial.done = true;
         Ok(())
-    }
-
-    fn finished(&self, partial: &PartialReply) -> bool {
-        partial.done && partial.stop.is_some()
     }
 
     /// The API states no parameter in its errors.

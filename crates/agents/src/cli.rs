@@ -98,6 +98,8 @@ enum ProgramStopped {
     /// Its result was read and it did not go.
     Done,
     Steps,
+    /// Its provider does not take its key, and it would try again for long.
+    Refused,
 }
 
 /// What there is to say about a stream that had no result.
@@ -166,6 +168,7 @@ impl CliAgent {
             keeps: ask.is_kept(),
             session: None,
             unread: UnreadStream::default(),
+            refused: None,
         };
         let stopped = listener.listen(talk.output, self.quiet).await;
         let Some((done, stopped)) =
@@ -222,6 +225,12 @@ impl CliAgent {
                 self.program.spec.max_steps
             );
             return Some(Err(self.failed(FailureKind::StepsUsedUp, &message, usage)));
+        }
+        if stopped == Some(ProgramStopped::Refused) {
+            let said = listener.refused.take().unwrap_or_default();
+            let message =
+                format!("is not let in: {said}; sign in with it, or check its key; trying again cannot help");
+            return Some(Err(self.failed(FailureKind::Unauthorised, &message, usage)));
         }
         let cancelled = link.cancel.is_cancelled() || (done.exit == Exit::Cancelled && stopped.is_none());
         let told = listener.reader.told(done.exit);
@@ -341,6 +350,8 @@ struct Listener {
     /// The conversation's name as it was told last.
     session: Option<String>,
     unread: UnreadStream,
+    /// What its provider said of the key it does not take.
+    refused: Option<String>,
 }
 
 impl Listener {
@@ -356,28 +367,29 @@ impl Listener {
             } else {
                 lines.next().await?
             };
-            if self.hear(line).await {
-                return Some(ProgramStopped::Steps);
+            let stopped = self.hear(line).await;
+            if stopped.is_some() {
+                return stopped;
             }
         }
     }
 
-    /// True if the program made one step too many.
-    async fn hear(&mut self, line: ReadLine) -> bool {
+    /// Why the program has to be stopped, if it has.
+    async fn hear(&mut self, line: ReadLine) -> Option<ProgramStopped> {
         let ReadLine::Whole(bytes) = line else {
             self.unread.too_long = self.unread.too_long.saturating_add(1);
-            return false;
+            return None;
         };
         let bytes = bytes.trim_ascii();
         if bytes.is_empty() {
-            return false;
+            return None;
         }
         let line = match serde_json::from_slice::<Value>(bytes) {
             Ok(line) if line.is_object() => line,
             _ => {
                 self.unread.no_json = self.unread.no_json.saturating_add(1);
                 self.unread.first.get_or_insert_with(|| one_line(&String::from_utf8_lossy(bytes)));
-                return false;
+                return None;
             }
         };
         self.unread.lines = self.unread.lines.saturating_add(1);
@@ -387,13 +399,17 @@ impl Listener {
             if matches!(heard, StreamLine::Step { .. }) {
                 self.steps = self.steps.saturating_add(1);
                 if self.steps > self.max_steps {
-                    return true;
+                    return Some(ProgramStopped::Steps);
                 }
+            }
+            if let StreamLine::Retrying { kind: FailureKind::Unauthorised, message, .. } = &heard {
+                self.refused = Some(message.clone());
+                return Some(ProgramStopped::Refused);
             }
             self.tell(heard).await;
         }
         self.tell_session().await;
-        false
+        None
     }
 
     /// As soon as it is known: a call may be broken off at any time.

@@ -11,6 +11,8 @@ use crate::services::enter;
 pub(crate) struct CommandAgent {
     pub program: AgentProgram,
     pub system: Option<String>,
+    /// Its calls cost something: what they use, which a command does not say, counts.
+    pub is_priced: bool,
 }
 
 impl Agent for CommandAgent {
@@ -30,6 +32,10 @@ impl Agent for CommandAgent {
 
     fn works_in_a_folder(&self) -> bool {
         true
+    }
+
+    fn states_usage(&self) -> bool {
+        self.is_priced
     }
 
     fn can_be_sandboxed(&self) -> bool {

@@ -2,10 +2,14 @@
 //! reply look on the wire is a `Dialect`'s business; one attempt is `attempt.rs`.
 
 pub(crate) mod attempt;
+pub(crate) mod body;
 pub(crate) mod client;
 pub(crate) mod counts;
+pub(crate) mod extra;
+pub(crate) mod finish;
 pub(crate) mod refused;
 pub(crate) mod retry;
+pub(crate) mod so_far;
 pub(crate) mod sse;
 pub(crate) mod tools;
 
@@ -23,11 +27,12 @@ use tokio::sync::Semaphore;
 use tokio::time::Instant;
 
 use crate::agent::{Agent, Call, CallError, CallReply, Link, shorter};
-use crate::provider::{CallPermit, Provider};
+use crate::provider::{CallPermit, Provider, is_of_model};
 use crate::secret::Secret;
 use crate::services::{Clock, Jitter, enter};
 use crate::spec::Timeouts;
 use attempt::Attempt;
+use so_far::SoFar;
 use tools::PartialCalls;
 
 /// A wire format: how a call is written and how its reply is read.
@@ -40,11 +45,6 @@ pub(crate) trait Dialect: Send + Sync + 'static {
 
     /// A reply that came whole, from a server that does not stream.
     fn whole(&self, body: &[u8], partial: &mut PartialReply) -> Result<(), Broken>;
-
-    /// Whether the reply came to its end, and not merely the connection.
-    fn finished(&self, partial: &PartialReply) -> bool {
-        partial.stop.is_some()
-    }
 
     /// The server names a parameter it does not take. True if the next body will be different.
     fn adapt(&self, param: &str) -> bool;
@@ -68,6 +68,15 @@ impl PartialReply {
         if self.model.is_none() && !name.is_empty() {
             self.model = Some(name.to_owned());
         }
+    }
+
+    /// What the server says it used. It counts up, so that a smaller figure after a larger one says nothing.
+    pub fn used(&mut self, usage: Usage) {
+        let cost = usage.cost.max(self.usage.cost);
+        if usage.tokens() >= self.usage.tokens() {
+            self.usage = usage;
+        }
+        self.usage.cost = cost;
     }
 
     /// How much there is of what a reply consists of.
@@ -105,7 +114,14 @@ pub(crate) struct Reach {
     pub headers: HeaderMap,
     pub key: Option<Secret>,
     pub timeouts: Timeouts,
+    /// The account there: who has no key, no money or no server has none for any model.
     pub provider: Provider,
+    /// The model: its rate may be used up, and others' not.
+    pub of_model: Provider,
+    /// The user says what its tokens cost: a server's word that they cost nothing does not change that.
+    pub is_priced: bool,
+    /// Values of headers that came from variables: as secret as a key.
+    pub hidden: Vec<Secret>,
     pub gate: Option<Arc<Semaphore>>,
     /// This model has turned a schema down before.
     pub schemaless: Arc<AtomicBool>,
@@ -118,10 +134,11 @@ pub(crate) struct Reach {
 impl Reach {
     /// Makes a text from outside safe to record.
     fn scrub(&self, text: String) -> String {
-        match &self.key {
+        let text = match &self.key {
             Some(key) => key.scrub(text),
             None => text,
-        }
+        };
+        self.hidden.iter().fold(text, |text, hidden| hidden.scrub(text))
     }
 }
 
@@ -135,14 +152,24 @@ impl<D: Dialect> Agent for HttpAgent<D> {
         Box::pin(async move {
             let begun = Instant::now();
             let _permit = enter(self.reach.gate.as_ref(), call.time, &link.cancel).await?;
-            let pass = self.reach.provider.admit(&link.cancel).await?;
+            let pass = Passes {
+                account: self.reach.provider.admit(&link.cancel).await?,
+                model: self.reach.of_model.admit(&link.cancel).await?,
+            };
+            let so_far = SoFar::default();
             let left = call.time.map(|time| time.saturating_sub(begun.elapsed()));
             let time = shorter(left, Some(self.reach.timeouts.call)).unwrap_or(self.reach.timeouts.call);
             tokio::select! {
                 biased;
-                () = link.cancel.cancelled() => Err(CallError::Cancelled { sent: true }),
-                ended = tokio::time::timeout(time, self.attempts(&call, &link, pass, time)) => {
-                    ended.unwrap_or_else(|_| Err(self.late("the whole reply", time)))
+                () = link.cancel.cancelled() => {
+                    if let Some(usage) = so_far.stopped() {
+                        let _ = link.observe.send(Observation::Usage { usage }).await;
+                    }
+                    Err(CallError::Cancelled { sent: true })
+                }
+                ended = tokio::time::timeout(time, self.attempts(&call, &link, pass, time, &so_far)) => {
+                    let usage = || so_far.stopped().unwrap_or_default();
+                    ended.unwrap_or_else(|_| Err(self.late("the whole reply", "timeout", time, usage())))
                 }
             }
         })
@@ -153,19 +180,43 @@ impl<D: Dialect> Agent for HttpAgent<D> {
     }
 }
 
+/// The right to make a call, of the account and of the model.
+struct Passes {
+    account: CallPermit,
+    model: CallPermit,
+}
+
+impl Passes {
+    const fn is_probe(&self) -> bool {
+        self.account.is_probe() || self.model.is_probe()
+    }
+
+    fn succeeded(self) {
+        self.account.succeeded();
+        self.model.succeeded();
+    }
+
+    /// The one that a failure is about remembers it.
+    fn settle(self, why: CallError) -> Result<CallReply, CallError> {
+        if is_of_model(&why) { self.model.settle(Err(why)) } else { self.account.settle(Err(why)) }
+    }
+}
+
 impl<D: Dialect> HttpAgent<D> {
     async fn attempts(
         &self,
         call: &Call,
         link: &Link,
-        pass: CallPermit,
+        pass: Passes,
         time: Duration,
+        so_far: &SoFar,
     ) -> Result<CallReply, CallError> {
         let end = Instant::now() + time;
         let mut number = 1;
         let mut adapted = 0;
         let mut schema = self.schema(call);
         let mut turned_down = false;
+        let mut broke_once = false;
         loop {
             let body = self.dialect.body(call, schema.as_deref()).map_err(|e| {
                 CallError::failed(
@@ -173,8 +224,10 @@ impl<D: Dialect> HttpAgent<D> {
                     format!("the brief cannot be written as JSON: {e}"),
                 )
             })?;
-            match self.attempt(Bytes::from(body), call.tools.is_some(), link).await {
-                Attempt::Done(answered) => {
+            so_far.sending(body.len());
+            match self.attempt(Bytes::from(body), call.tools.is_some(), link, so_far).await {
+                Attempt::Done(mut answered) => {
+                    answered.usage = so_far.with(answered.usage);
                     pass.succeeded();
                     // Only now it is known that the schema was what the server did not want.
                     if turned_down {
@@ -183,7 +236,7 @@ impl<D: Dialect> HttpAgent<D> {
                     return Ok(answered);
                 }
                 Attempt::Over(why) => {
-                    return pass.settle(Err(why));
+                    return pass.settle(with_lost(why, so_far));
                 }
                 Attempt::Unfit(failure) if schema.is_some() => {
                     let message = format!("asked again without a schema for the answer: {}", failure.message);
@@ -195,21 +248,24 @@ impl<D: Dialect> HttpAgent<D> {
                 // Each parameter can be given up once; a server that names others for ever is stopped.
                 Attempt::Adapted(_) if adapted < 4 => adapted += 1,
                 Attempt::Adapted(failure) | Attempt::Unfit(failure) => {
-                    return Err(CallError::Failed(failure));
+                    return Err(with_lost(CallError::Failed(failure), so_far));
                 }
-                Attempt::Again { failure, by_provider, told } => {
-                    let over = |mut failure: CallFailure, pass: CallPermit| {
+                Attempt::Again { failure, by_provider, told, begun } => {
+                    let over = |mut failure: CallFailure, pass: Passes| {
                         if by_provider {
-                            return Err(pass.failed(CallError::Failed(failure)));
+                            return pass.settle(with_lost(CallError::Failed(failure), so_far));
                         }
                         failure.message.push_str("; see whether it is running and `base_url` is right");
-                        Err(CallError::Failed(failure))
+                        Err(with_lost(CallError::Failed(failure), so_far))
                     };
-                    if number == retry::MAX_ATTEMPTS || pass.is_probe() {
+                    // What had begun is paid for: once is enough.
+                    if number == retry::MAX_ATTEMPTS || pass.is_probe() || (begun && broke_once) {
                         return over(failure, pass);
                     }
-                    if let Some(shut) = self.reach.provider.shut() {
-                        return Err(shut);
+                    broke_once |= begun;
+                    let shut = self.reach.provider.shut().or_else(|| self.reach.of_model.shut());
+                    if let Some(shut) = shut {
+                        return Err(with_lost(shut, so_far));
                     }
                     let wait = retry::wait(number, told, &*self.reach.jitter);
                     if Instant::now() + wait >= end {
@@ -220,6 +276,7 @@ impl<D: Dialect> HttpAgent<D> {
                         kind: failure.kind,
                         message: failure.message,
                     };
+                    so_far.lost(failure.usage);
                     // Nobody left to observe is no reason to stop: the caller decides with `cancel`.
                     let _ = link.observe.send(retrying).await;
                     tokio::time::sleep(wait).await;
@@ -241,14 +298,25 @@ impl<D: Dialect> HttpAgent<D> {
         Some(read)
     }
 
-    fn late(&self, what: &str, time: Duration) -> CallError {
-        CallError::failed(
-            FailureKind::Timeout,
-            format!(
-                "{what} did not come from {} within {} ms; raise `timeout` if it needs longer",
-                self.reach.host,
-                time.as_millis()
-            ),
-        )
+    /// `key` is what to raise.
+    fn late(&self, what: &str, key: &str, time: Duration, usage: Usage) -> CallError {
+        let (host, ms) = (&self.reach.host, time.as_millis());
+        let message =
+            format!("{what} did not come from {host} within {ms} ms; raise `{key}` if it needs longer");
+        CallError::Failed(CallFailure { kind: FailureKind::Timeout, message, usage })
+    }
+}
+
+/// With what earlier attempts used for nothing.
+fn with_lost(why: CallError, so_far: &SoFar) -> CallError {
+    match why {
+        CallError::Failed(mut failure) => {
+            failure.usage = so_far.with(failure.usage);
+            CallError::Failed(failure)
+        }
+        CallError::Quota { until_ms, message, usage } => {
+            CallError::Quota { until_ms, message, usage: so_far.with(usage) }
+        }
+        other => other,
     }
 }

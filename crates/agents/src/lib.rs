@@ -5,11 +5,11 @@
 //! transport: the runtime asks through the journal's inbox.
 //!
 //! ```
-//! use gadfly_agents::{AgentSpec, Script, ScriptedReply, World, build};
+//! use gadfly_agents::{AgentServices, AgentSpec, Script, ScriptedReply, build};
 //!
 //! let script = Script::new([ScriptedReply::text("[STATUS: APPROVED]\nGood.")]);
 //! let spec = AgentSpec { name: "critic".into(), script: Some(script.into()), ..AgentSpec::default() };
-//! assert!(build("scripted", spec, &World::new()).is_ok());
+//! assert!(build("scripted", spec, &AgentServices::new()).is_ok());
 //! ```
 
 mod acp;
@@ -20,6 +20,7 @@ mod cli;
 mod command;
 mod environment;
 pub mod fetch;
+mod google;
 mod http;
 pub mod launcher;
 mod lines;
@@ -32,6 +33,7 @@ pub mod probe;
 mod process;
 mod provider;
 mod registry;
+mod responses;
 pub mod scripted;
 mod secret;
 mod services;
@@ -55,5 +57,5 @@ pub use registry::{AgentKindEntry, BuildError, KINDS, build, kind_edits_files, s
 pub use scripted::{Fault, Repeat, Script, ScriptError, ScriptedReply};
 pub use secret::Secret;
 pub use services::{AgentServices, Clock, Jitter};
-pub use spec::{AgentSpec, Confinement, ProcessSpec, Timeouts};
+pub use spec::{AgentSpec, Api, Confinement, ExtraHeader, ProcessSpec, Timeouts};
 pub use vendors::{LengthField, VENDORS, Vendor, Wire};

@@ -1,4 +1,4 @@
-//! `openai`: chat completions as `OpenAI` and everyone compatible with it speak them, streamed.
+//! Chat completions as `OpenAI` and everyone compatible with it speak them, streamed.
 //! Reasoning (`reasoning_content`) is not part of the reply.
 
 mod content;
@@ -7,16 +7,19 @@ mod messages;
 use std::borrow::Cow;
 use std::sync::atomic::{AtomicU8, Ordering};
 
-use gadfly_engine::{Digest, StopReason, Usage};
+use gadfly_engine::{Digest, Money, StopReason, Usage};
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
 use crate::agent::Call;
+use crate::http::extra::Extra;
+use crate::http::finish;
 use crate::http::refused::ErrorBody;
 use crate::http::tools::{self, PartialCalls};
 use crate::http::{Broken, Dialect, PartialReply, counts};
 use crate::vendors::LengthField;
 use content::TextContent;
+pub(crate) use messages::DataUrl;
 use messages::{ChatTool, Declared, Messages, declared};
 
 pub(crate) struct OpenAi {
@@ -27,6 +30,8 @@ pub(crate) struct OpenAi {
     pub length: LengthField,
     /// Whether the server takes a `prompt_cache_key`.
     pub cache_key: bool,
+    pub effort: Option<String>,
+    pub extra: Extra,
     /// Parameters this server has turned down, as it named them.
     pub without: AtomicU8,
 }
@@ -57,7 +62,25 @@ struct ChatRequest<'a> {
     tools: Option<Vec<ChatTool<'a, Declared<'a>>>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     prompt_cache_key: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    reasoning_effort: Option<&'a str>,
 }
+
+/// What a user's `body` may not have.
+pub(crate) const OURS: &[&str] = &[
+    "model",
+    "messages",
+    "stream",
+    "stream_options",
+    "max_tokens",
+    "max_completion_tokens",
+    "temperature",
+    "response_format",
+    "tools",
+    "prompt_cache_key",
+    "reasoning_effort",
+    "n",
+];
 
 #[derive(Serialize)]
 struct ResponseFormat<'a> {
@@ -92,7 +115,7 @@ pub(crate) fn reply_limit(call: &Call, own: Option<u64>) -> u64 {
 
 /// What calls that begin in the same way have in common: the API keeps beginnings by itself, and brings calls with
 /// one key to where theirs is kept.
-fn cache_key(call: &Call) -> Option<String> {
+pub(crate) fn cache_key(call: &Call) -> Option<String> {
     let same = call.messages.first()?.text.get(..call.stable).filter(|same| !same.is_empty())?;
     Some(Digest::of(same.as_bytes()).to_string().chars().take(KEY_CHARS).collect())
 }
@@ -177,31 +200,89 @@ impl Fragment<'_> {
     }
 }
 
+/// Chat completions and Responses name the same things differently, and some servers say both.
 #[derive(Deserialize)]
-struct WireUsage {
+#[allow(clippy::struct_field_names)] // the names of the wire
+pub(crate) struct WireUsage {
     #[serde(default, deserialize_with = "counts::count")]
     prompt_tokens: Option<u64>,
     #[serde(default, deserialize_with = "counts::count")]
+    input_tokens: Option<u64>,
+    #[serde(default, deserialize_with = "counts::count")]
     completion_tokens: Option<u64>,
+    #[serde(default, deserialize_with = "counts::count")]
+    output_tokens: Option<u64>,
+    #[serde(default, deserialize_with = "counts::count")]
+    total_tokens: Option<u64>,
     #[serde(default, deserialize_with = "counts::part")]
     prompt_tokens_details: Option<PromptDetails>,
+    #[serde(default, deserialize_with = "counts::part")]
+    input_tokens_details: Option<PromptDetails>,
+    #[serde(default, deserialize_with = "counts::part")]
+    completion_tokens_details: Option<CompletionDetails>,
+    #[serde(default, deserialize_with = "counts::part")]
+    output_tokens_details: Option<CompletionDetails>,
+    /// `DeepSeek`.
+    #[serde(default, deserialize_with = "counts::count")]
+    prompt_cache_hit_tokens: Option<u64>,
+    /// `OpenRouter`: what the call cost there.
+    #[serde(default, deserialize_with = "counts::dollars")]
+    cost: Option<Money>,
+    #[serde(default, deserialize_with = "counts::part")]
+    cost_details: Option<CostDetails>,
+    #[serde(default, deserialize_with = "counts::part")]
+    is_byok: Option<bool>,
 }
 
 #[derive(Deserialize)]
 struct PromptDetails {
     #[serde(default, deserialize_with = "counts::count")]
     cached_tokens: Option<u64>,
+    #[serde(default, deserialize_with = "counts::count")]
+    cache_write_tokens: Option<u64>,
+}
+
+#[derive(Deserialize)]
+struct CompletionDetails {
+    #[serde(default, deserialize_with = "counts::count")]
+    reasoning_tokens: Option<u64>,
+}
+
+/// What the provider behind a router charges to the user's own account there.
+#[derive(Deserialize)]
+struct CostDetails {
+    #[serde(default, deserialize_with = "counts::dollars")]
+    upstream_inference_cost: Option<Money>,
 }
 
 impl From<WireUsage> for Usage {
+    /// No figure makes another smaller: what a total has beyond its parts is output, and reasoning that is more than the
+    /// output it should be part of stands beside it.
     fn from(wire: WireUsage) -> Self {
-        let prompt = wire.prompt_tokens.unwrap_or(0);
+        let prompt = wire.prompt_tokens.max(wire.input_tokens).unwrap_or(0);
+        let (read, written) = wire
+            .prompt_tokens_details
+            .or(wire.input_tokens_details)
+            .map_or((None, None), |details| (details.cached_tokens, details.cache_write_tokens));
         // Cached tokens are counted among the prompt's; a hostile count cannot exceed them.
-        let cached = wire.prompt_tokens_details.and_then(|d| d.cached_tokens).unwrap_or(0).min(prompt);
+        let cached = read.or(wire.prompt_cache_hit_tokens).unwrap_or(0).min(prompt);
+        let written = written.unwrap_or(0).min(prompt - cached);
+        let mut output = wire.completion_tokens.max(wire.output_tokens).unwrap_or(0);
+        let details = wire.completion_tokens_details.or(wire.output_tokens_details);
+        let reasoning = details.and_then(|d| d.reasoning_tokens).unwrap_or(0);
+        if reasoning > output {
+            output = output.saturating_add(reasoning);
+        }
+        let beyond = wire.total_tokens.unwrap_or(0).saturating_sub(prompt.saturating_add(output));
+        let upstream = wire.cost_details.and_then(|d| d.upstream_inference_cost);
+        let upstream = upstream.filter(|_| wire.is_byok == Some(true)).unwrap_or_default();
         Self {
-            input: prompt - cached,
-            output: wire.completion_tokens.unwrap_or(0),
+            input: prompt - cached - written,
+            // A total alone does not say of which kind its tokens were.
+            output: if prompt > 0 || output > 0 { output.saturating_add(beyond) } else { 0 },
             cache_read: cached,
+            cache_write: written,
+            cost: wire.cost.map(|cost| Money(cost.0.saturating_add(upstream.0))),
             ..Self::default()
         }
     }
@@ -230,8 +311,10 @@ impl Dialect for OpenAi {
                 }),
                 tools: tools::offered(call)?.map(declared),
                 prompt_cache_key: (self.cache_key && has(NO_CACHE_KEY)).then(|| cache_key(call)).flatten(),
+                reasoning_effort: self.effort.as_deref(),
             },
         )?;
+        self.extra.add_to(&mut out);
         Ok(out)
     }
 
@@ -253,7 +336,7 @@ impl Dialect for OpenAi {
             partial.model(model);
         }
         if let Some(usage) = chunk.usage {
-            partial.usage = usage.into();
+            partial.used(usage.into());
         }
         let Some(choice) = chunk.choices.into_iter().flatten().next() else { return Ok(()) };
         let is_whole = choice.delta.is_none();
@@ -271,13 +354,7 @@ impl Dialect for OpenAi {
         if let Some(Str(reason)) = choice.finish_reason
             && partial.stop != Some(StopReason::Refusal)
         {
-            partial.stop = Some(match reason.as_ref() {
-                "stop" => StopReason::EndTurn,
-                "tool_calls" | "function_call" => StopReason::ToolUse,
-                "length" => StopReason::Length,
-                "content_filter" => StopReason::Refusal,
-                other => StopReason::Other(other.to_owned()),
-            });
+            partial.stop = finish::reason(&reason).or(partial.stop.take());
         }
         Ok(())
     }

@@ -2,7 +2,7 @@
 
 use std::sync::LazyLock;
 
-use gadfly_engine::Price;
+use gadfly_engine::{LongPrice, Price};
 use reqwest::Url;
 use serde::Deserialize;
 
@@ -28,6 +28,21 @@ struct PriceSheet {
 #[serde(deny_unknown_fields)]
 struct ModelPrice {
     model: String,
+    input: f64,
+    output: f64,
+    #[serde(default)]
+    cache_read: f64,
+    #[serde(default)]
+    cache_write: f64,
+    #[serde(default)]
+    long: Option<LongRow>,
+}
+
+/// What a call costs whose prompt has more tokens than `above`.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct LongRow {
+    above: u64,
     input: f64,
     output: f64,
     #[serde(default)]
@@ -71,6 +86,13 @@ pub fn price(kind: &str, base_url: Option<&str>, model: &str) -> Option<Price> {
         cache_read: nano(row.cache_read),
         cache_write: nano(row.cache_write),
         as_of: sheet.as_of.clone(),
+        long: row.long.as_ref().map(|long| LongPrice {
+            above: long.above,
+            input: nano(long.input),
+            output: nano(long.output),
+            cache_read: nano(long.cache_read),
+            cache_write: nano(long.cache_write),
+        }),
     })
 }
 
@@ -153,6 +175,11 @@ mod tests {
             for row in sheet.models {
                 assert!(row.input > 0.0 && row.output >= row.input, "{}", row.model);
                 assert!(row.cache_read > 0.0, "{}: cached tokens are never free", row.model);
+                if let Some(long) = row.long {
+                    assert!(long.above >= 100_000 && long.input > row.input && long.output > row.output);
+                    assert!(long.cache_read > 0.0, "{}: cached tokens are never free", row.model);
+                    assert_eq!(long.cache_write > 0.0, row.cache_write > 0.0, "{}", row.model);
+                }
             }
         }
     }

@@ -241,6 +241,15 @@ fn cut(text: &str) -> String {
     text.chars().take(WHY).map(|c| if c.is_control() { ' ' } else { c }).collect()
 }
 
+/// Whether it is about one model of an account, and not about all of them: rates are limited by model.
+pub(crate) const fn is_of_model(why: &CallError) -> bool {
+    match why {
+        CallError::Quota { until_ms, .. } => until_ms.is_some(),
+        CallError::Failed(failure) => matches!(failure.kind, FailureKind::RateLimited),
+        CallError::Cancelled { .. } => false,
+    }
+}
+
 /// What counts against a provider.
 pub(crate) const fn blames_provider(why: &CallError) -> bool {
     match why {

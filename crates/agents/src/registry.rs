@@ -3,26 +3,22 @@
 //! To add a kind: one file with its `Agent`, one row in `KINDS`, one `mod` line in `lib.rs`.
 //! To add a vendor of a compatible API: one row in `vendors.rs`.
 
-use std::sync::atomic::AtomicU8;
-use std::sync::{Arc, Mutex};
+mod http;
+
+use std::sync::Arc;
 
 use reqwest::Url;
-use reqwest::header::{AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue};
 
 use crate::acp::AcpAgent;
 use crate::agent::Agent;
-use crate::anthropic::{self, Anthropic};
 use crate::cli::{self, ClaudeCode, CliAgent, Codex, Dialect, Gemini, OpenCode};
 use crate::command::CommandAgent;
-use crate::http::client::{ClientRoute, is_loopback};
-use crate::http::{HttpAgent, Reach};
-use crate::openai::OpenAi;
+use crate::http::client::is_loopback;
 use crate::process::{AgentProgram, clean_env};
-use crate::provider::account;
 use crate::scripted::Scripted;
 use crate::services::AgentServices;
 use crate::spec::AgentSpec;
-use crate::vendors::{LengthField, VENDORS, Vendor, Wire};
+use crate::vendors::{VENDORS, Vendor};
 
 pub struct AgentKindEntry {
     pub name: &'static str,
@@ -38,15 +34,21 @@ type Built = Result<Arc<dyn Agent>, BuildError>;
 pub const KINDS: &[AgentKindEntry] = &[
     AgentKindEntry {
         name: "openai",
-        about: "OpenAI-compatible chat completions",
+        about: "OpenAI-compatible chat completions, or the Responses API",
         edits_files: false,
-        build: |s, w| chat(s, w, Vendor::by_name("openai")),
+        build: |s, w| http::build(s, w, Vendor::by_name("openai")),
     },
     AgentKindEntry {
         name: "anthropic",
         about: "Anthropic Messages",
         edits_files: false,
-        build: |s, w| messages(s, w, Vendor::by_name("anthropic")),
+        build: |s, w| http::build(s, w, Vendor::by_name("anthropic")),
+    },
+    AgentKindEntry {
+        name: "google",
+        about: "the Gemini API",
+        edits_files: false,
+        build: |s, w| http::build(s, w, Vendor::by_name("google")),
     },
     AgentKindEntry {
         name: "claude-code",
@@ -106,6 +108,8 @@ pub enum BuildError {
     BadKey { agent: String },
     #[error("agent `{agent}`: this program was started without {what}, which its kind needs")]
     Unsupported { agent: String, what: &'static str },
+    #[error("agent `{agent}`: `{option}` is not usable: {reason}")]
+    BadOption { agent: String, option: &'static str, reason: String },
     #[error("agent `{agent}`: no HTTP client can be made: {reason}")]
     Client { agent: String, reason: String },
 }
@@ -118,8 +122,7 @@ pub fn build(kind: &str, spec: AgentSpec, services: &AgentServices) -> Built {
         return (found.build)(spec, services);
     }
     match Vendor::by_name(kind) {
-        Some(v) if v.wire == Wire::OpenAi => chat(spec, services, Some(v)),
-        Some(v) => messages(spec, services, Some(v)),
+        Some(vendor) => http::build(spec, services, Some(vendor)),
         None => {
             let known = KINDS
                 .iter()
@@ -154,122 +157,17 @@ fn need<'a, T>(spec: &AgentSpec, field: &'static str, value: Option<&'a T>) -> R
     value.ok_or_else(|| BuildError::Missing { agent: spec.name.clone(), field })
 }
 
-fn chat(spec: &AgentSpec, services: &AgentServices, vendor: Option<&Vendor>) -> Built {
-    let url = base_url(spec, vendor)?;
-    // The dialect follows the host: a compatible server is asked in the older, wider known way first.
-    let host = url.host_str().and_then(Vendor::by_host);
-    let length = host.map_or(LengthField::MaxTokens, |v| v.length);
-    let dialect = OpenAi {
-        model: need(spec, "model", spec.model.as_ref())?.clone(),
-        system: spec.system.clone(),
-        temperature: spec.temperature,
-        max_tokens: spec.max_tokens,
-        length,
-        cache_key: host.is_some_and(|v| v.cache_key),
-        without: AtomicU8::new(0),
-    };
-    let endpoint = below(&url, "chat/completions");
-    let key = |key: &str| (AUTHORIZATION, format!("Bearer {key}"));
-    Ok(Arc::new(HttpAgent { dialect, reach: reach(spec, services, endpoint, key)? }))
-}
-
-fn messages(spec: &AgentSpec, services: &AgentServices, vendor: Option<&Vendor>) -> Built {
-    let url = base_url(spec, vendor)?;
-    let dialect = Anthropic {
-        model: need(spec, "model", spec.model.as_ref())?.clone(),
-        system: spec.system.clone(),
-        temperature: spec.temperature,
-        max_tokens: spec.max_tokens,
-    };
-    let endpoint = below(&url, "messages");
-    let key = |key: &str| (HeaderName::from_static("x-api-key"), key.to_owned());
-    let mut reach = reach(spec, services, endpoint, key)?;
-    reach.headers.insert("anthropic-version", HeaderValue::from_static(anthropic::VERSION));
-    Ok(Arc::new(HttpAgent { dialect, reach }))
-}
-
-fn base_url(spec: &AgentSpec, vendor: Option<&Vendor>) -> Result<Url, BuildError> {
-    let bad = |reason: &str| BuildError::BadUrl { agent: spec.name.clone(), reason: reason.to_owned() };
-    let text = spec.base_url.as_deref().or(vendor.map(|v| v.base_url));
-    let text = text.ok_or(BuildError::Missing { agent: spec.name.clone(), field: "base_url" })?;
-    let mut url = Url::parse(text).map_err(|e| bad(&e.to_string()))?;
-    if !matches!(url.scheme(), "http" | "https") || url.host_str().is_none() {
-        return Err(bad("it must begin with http:// or https:// and name a host"));
-    }
-    if !url.username().is_empty() || url.password().is_some() || url.query().is_some() {
-        return Err(bad("it must carry no user, password or query; give a key with `key_env`"));
-    }
-    if url.path() == "/" {
-        url.set_path("/v1");
-    }
-    Ok(url)
-}
-
-fn below(url: &Url, path: &str) -> Url {
-    let mut url = url.clone();
-    url.set_path(&format!("{}/{path}", url.path().trim_end_matches('/')));
-    url
-}
-
-fn reach(
-    spec: &AgentSpec,
-    services: &AgentServices,
-    endpoint: Url,
-    header: impl Fn(&str) -> (HeaderName, String),
-) -> Result<Reach, BuildError> {
-    let agent = || spec.name.clone();
-    let bare = endpoint.host_str().unwrap_or_default().to_owned();
-    let host = endpoint.port().map_or_else(|| bare.clone(), |port| format!("{bare}:{port}"));
-    let local = is_loopback(&endpoint);
-    let mut headers = HeaderMap::new();
-    headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
-    if let Some(key) = &spec.key {
-        let named = spec.send_key_to.as_deref().is_some_and(|to| {
-            let to = to.trim();
-            to.eq_ignore_ascii_case(&bare) || to.eq_ignore_ascii_case(&host)
-        });
-        if let Some((key_env, vendor)) =
-            spec.key_env.as_deref().and_then(|name| Vendor::by_key_env(name).map(|v| (name, v)))
-            && !vendor.owns(&bare)
-            && !named
-        {
-            return Err(BuildError::KeyToOtherHost {
-                agent: agent(),
-                key_env: key_env.to_owned(),
-                vendor: vendor.name,
-                host: bare,
-            });
-        }
-        if endpoint.scheme() == "http" && !local && !named {
-            return Err(BuildError::KeyInClear { agent: agent(), host: bare });
-        }
-        let (name, value) = header(key.expose());
-        let mut value = HeaderValue::from_str(&value).map_err(|_| BuildError::BadKey { agent: agent() })?;
-        value.set_sensitive(true);
-        headers.insert(name, value);
-    }
-    let route = ClientRoute { connect: spec.timeouts.connect, local, plain: endpoint.scheme() == "http" };
-    let client =
-        services.client(route).map_err(|e| BuildError::Client { agent: agent(), reason: e.to_string() })?;
-    let way = format!("{endpoint} {}", spec.model.as_deref().unwrap_or_default());
-    Ok(Reach {
-        client,
-        headers,
-        key: spec.key.clone(),
-        timeouts: spec.timeouts,
-        provider: services.provider(&account(&host, spec.key_env.as_deref(), spec.key.as_ref()), &host),
-        gate: services.gate(&way, spec.concurrent),
-        schemaless: services.schemaless(&way),
-        schema: Mutex::default(),
-        clock: Arc::clone(&services.clock),
-        jitter: Arc::clone(&services.jitter),
-        host,
-        endpoint,
-    })
-}
-
 fn command(spec: &AgentSpec, services: &AgentServices) -> Built {
-    Ok(Arc::new(CommandAgent { program: program(spec, services)?, system: spec.system.clone() }))
+    Ok(Arc::new(CommandAgent {
+        program: program(spec, services)?,
+        system: spec.system.clone(),
+        is_priced: is_priced(spec),
+    }))
+}
+
+/// Whether a call of it costs anything by its price.
+fn is_priced(spec: &AgentSpec) -> bool {
+    spec.price.as_ref().is_some_and(|price| price.at_most(1).0 > 0)
 }
 
 fn acp(spec: &AgentSpec, services: &AgentServices) -> Built {

@@ -25,6 +25,11 @@ pub(crate) struct Scripted {
 }
 
 impl Agent for Scripted {
+    /// What a script states is all there is.
+    fn states_usage(&self) -> bool {
+        false
+    }
+
     fn call(&self, call: Call, link: Link) -> BoxFuture<'_, Result<CallReply, CallError>> {
         Box::pin(async move {
             if link.cancel.is_cancelled() {

@@ -32,6 +32,18 @@ pub struct AgentSpec {
     pub script: Option<Arc<Script>>,
     pub timeouts: Timeouts,
     pub temperature: Option<f64>,
+    /// Which of the forms that `OpenAI` has; none: what the model needs.
+    pub api: Option<Api>,
+    /// The version in Azure's older addresses.
+    pub api_version: Option<String>,
+    /// How hard a reasoning model thinks, in its vendor's word.
+    pub effort: Option<String>,
+    /// How many tokens it may think, where its API has a budget for that.
+    pub thinking_tokens: Option<u64>,
+    /// The user's own headers.
+    pub headers: Vec<ExtraHeader>,
+    /// A JSON object with the user's own keys of the request.
+    pub body: Option<String>,
     /// The most tokens a reply may have; a call may ask for less.
     pub max_tokens: Option<u64>,
     /// How many calls of this agent may be under way at once.
@@ -39,6 +51,22 @@ pub struct AgentSpec {
     pub price: Option<Price>,
     pub max_usd_per_call: Option<Money>,
     pub max_tokens_per_call: Option<u64>,
+}
+
+/// The forms that `OpenAI` and those like it have.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Api {
+    Chat,
+    Responses,
+}
+
+/// A header of the user's own.
+#[derive(Clone, Debug)]
+pub struct ExtraHeader {
+    pub name: String,
+    pub value: Secret,
+    /// It was read from a variable: it goes nowhere unencrypted, and is taken out of what comes back.
+    pub is_secret: bool,
 }
 
 /// What holds an agent's processes, and how much they may do.
@@ -99,7 +127,7 @@ impl Default for Timeouts {
     fn default() -> Self {
         Self {
             connect: Duration::from_secs(10),
-            first_byte: Duration::from_mins(3),
+            first_byte: Duration::from_mins(5),
             idle: Duration::from_mins(1),
             call: Duration::from_mins(10),
         }

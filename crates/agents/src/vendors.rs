@@ -5,6 +5,7 @@
 pub enum Wire {
     OpenAi,
     Anthropic,
+    Google,
 }
 
 /// What a chat-completions server calls the limit on a reply's length.
@@ -54,12 +55,15 @@ pub const VENDORS: &[Vendor] = &[
         wire: Wire::Anthropic,
         ..row("anthropic", "https://api.anthropic.com/v1", Some("ANTHROPIC_API_KEY"), &["api.anthropic.com"])
     },
-    row(
-        "google",
-        "https://generativelanguage.googleapis.com/v1beta/openai",
-        Some("GEMINI_API_KEY"),
-        &["generativelanguage.googleapis.com"],
-    ),
+    Vendor {
+        wire: Wire::Google,
+        ..row(
+            "google",
+            "https://generativelanguage.googleapis.com/v1beta",
+            Some("GEMINI_API_KEY"),
+            &["generativelanguage.googleapis.com"],
+        )
+    },
     row("mistral", "https://api.mistral.ai/v1", Some("MISTRAL_API_KEY"), &["api.mistral.ai"]),
     row("groq", "https://api.groq.com/openai/v1", Some("GROQ_API_KEY"), &["api.groq.com"]),
     row("openrouter", "https://openrouter.ai/api/v1", Some("OPENROUTER_API_KEY"), &["openrouter.ai"]),
@@ -78,6 +82,31 @@ pub const VENDORS: &[Vendor] = &[
     row("vllm", "http://127.0.0.1:8000/v1", None, &[]),
     row("lmstudio", "http://127.0.0.1:1234/v1", None, &[]),
 ];
+
+/// Models of `OpenAI`'s that chat completions do not serve. A row holds for the model of that name and for those whose
+/// names go on after a dash.
+const ONLY_RESPONSES: &[&str] = &[
+    "codex-mini",
+    "computer-use-preview",
+    "gpt-5-codex",
+    "gpt-5-pro",
+    "gpt-5.1-codex",
+    "gpt-5.2-codex",
+    "gpt-5.2-pro",
+    "gpt-5.3-codex",
+    "gpt-5.4-pro",
+    "gpt-5.5-pro",
+    "o1-pro",
+    "o3-deep-research",
+    "o3-pro",
+    "o4-mini-deep-research",
+];
+
+/// Whether a model of `OpenAI`'s has to be reached by the Responses API.
+pub(crate) fn only_by_responses(model: &str) -> bool {
+    let is_it = |rest: &str| rest.is_empty() || rest.starts_with('-');
+    ONLY_RESPONSES.iter().any(|row| model.strip_prefix(row).is_some_and(is_it))
+}
 
 impl Vendor {
     pub fn by_name(name: &str) -> Option<&'static Self> {
@@ -122,6 +151,16 @@ mod tests {
         assert!(VENDORS.iter().all(|v| v.cache_key == (v.name == "openai")));
         assert!(Vendor::by_host("api.openai.com").is_some_and(|v| v.cache_key));
         assert!(Vendor::by_host("127.0.0.1").is_none());
+    }
+
+    #[test]
+    fn models_that_only_responses_serve_are_known_with_their_releases_and_no_others() {
+        for model in ["o3-pro", "o3-pro-2025-06-10", "gpt-5.1-codex-max", "gpt-5-pro"] {
+            assert!(only_by_responses(model), "{model}");
+        }
+        for model in ["o3", "gpt-5", "gpt-5-prose", "gpt-5.1", ""] {
+            assert!(!only_by_responses(model), "{model}");
+        }
     }
 
     #[test]

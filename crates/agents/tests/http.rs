@@ -7,15 +7,15 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use gadfly_agents::{
-    Agent, AgentServices, AgentSpec, Call, CallError, CallReply, Files, Jitter, Link, Progress, Secret,
-    Spoken, Timeouts, build,
+    Agent, AgentServices, AgentSpec, Api, BuildError, Call, CallError, CallReply, Files, Jitter, Link,
+    Progress, Secret, Spoken, Timeouts,
 };
 use gadfly_engine::{CallFailure, FailureKind, Observation, Role, Speaker};
 use gadfly_testbed::{Behaviour, Server};
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
-const KINDS: [&str; 2] = ["openai", "anthropic"];
+const KINDS: [&str; 4] = ["openai", "anthropic", "responses", "google"];
 const KEY: &str = "sk-http-5e1d0b77";
 const SHORT: Duration = Duration::from_millis(80);
 
@@ -29,6 +29,18 @@ impl Jitter for NoJitter {
 
 fn world() -> AgentServices {
     AgentServices::new().with_jitter(Arc::new(NoJitter))
+}
+
+/// The kind `openai` in its other form is called `responses` here.
+fn build(
+    kind: &str,
+    spec: AgentSpec,
+    services: &AgentServices,
+) -> std::result::Result<Arc<dyn Agent>, BuildError> {
+    if kind == "responses" {
+        return gadfly_agents::build("openai", AgentSpec { api: Some(Api::Responses), ..spec }, services);
+    }
+    gadfly_agents::build(kind, spec, services)
 }
 
 async fn server() -> Server {
@@ -102,13 +114,18 @@ async fn each_timeout_ends_a_call_and_says_which_it_was() {
             ("fault:hang", Timeouts { idle: SHORT, ..long }, "fell silent"),
             ("slow:60000", Timeouts { call: SHORT, ..long }, "the whole reply"),
         ] {
+            server.reset();
             let spec = AgentSpec { timeouts, ..spec(&server.v1(), model) };
             let failed = failure(ask(&*build(kind, spec, &world()).unwrap()).await);
             assert_eq!(failed.kind, FailureKind::Timeout, "{kind} {model}");
             assert!(failed.message.contains(what), "{kind} {model}: {}", failed.message);
+            assert_eq!(
+                server.calls().total,
+                1,
+                "a call that timed out may be paid for: it is not sent again"
+            );
         }
     }
-    assert_eq!(server.calls().repeated, 0, "a call that timed out may be paid for: it is not sent again");
 }
 
 #[tokio::test]
@@ -116,17 +133,18 @@ async fn a_reply_that_breaks_off_is_no_reply() {
     let server = server().await;
     for kind in KINDS {
         for model in ["fault:cut", "fault:unfinished"] {
+            server.reset();
             let agent = build(kind, spec(&server.v1(), model), &world()).unwrap();
             let failed = failure(ask(&*agent).await);
             assert_eq!(failed.kind, FailureKind::BrokenOff, "{kind} {model}: {}", failed.message);
             assert!(failed.message.contains("broke off after"), "{}", failed.message);
+            assert_eq!(
+                server.calls().total,
+                1,
+                "text had come: whether it is sent again is not the agent's to decide"
+            );
         }
     }
-    assert_eq!(
-        server.calls().repeated,
-        0,
-        "text had come: whether it is sent again is not the agent's to decide"
-    );
 }
 
 #[tokio::test]
@@ -189,6 +207,23 @@ async fn five_failures_in_a_row_open_the_breaker_for_every_agent_of_the_host() {
         // The same in a world of its own shows that it was the breaker.
         let other = build(kind, spec(&server.v1(), "worker"), &self::world()).unwrap();
         assert!(ask(&*other).await.is_ok());
+    }
+}
+
+#[tokio::test]
+async fn a_rate_that_is_used_up_is_one_models_and_not_its_neighbours() {
+    let server = server().await;
+    for kind in KINDS {
+        server.reset();
+        let services = world();
+        let used_up = build(kind, spec(&server.v1(), "fault:quota"), &services).unwrap();
+        let other = build(kind, spec(&server.v1(), "worker"), &services).unwrap();
+        for _ in 0..2 {
+            let shut = ask(&*used_up).await;
+            assert!(matches!(shut, Err(CallError::Quota { until_ms: Some(_), .. })), "{kind}: {shut:?}");
+        }
+        assert_eq!(server.calls().total, 1, "{kind}: it is known, and not asked again");
+        assert!(ask(&*other).await.is_ok(), "{kind}: another model has its own");
     }
 }
 
@@ -376,8 +411,7 @@ async fn a_server_that_takes_no_schema_is_asked_without_it_and_this_is_said_and_
 async fn a_request_that_is_wrong_otherwise_does_not_cost_the_model_its_schema() {
     let server = server().await;
     let world = world();
-    // Anthropic's API refuses a brief that is too long as it refuses anything else.
-    let agent = build("anthropic", spec(&server.v1(), "fault:context"), &world).unwrap();
+    let agent = build("anthropic", spec(&server.v1(), "fault:no-such-fault"), &world).unwrap();
     let schema = Some(r#"{"type":"object"}"#);
     for calls in [2, 4] {
         let (result, _) = ask_for(&*agent, None, CancellationToken::new(), schema).await;

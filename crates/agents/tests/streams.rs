@@ -26,7 +26,7 @@ fn failure(heard: &Heard) -> (FailureKind, String) {
 }
 
 const fn usage(input: u64, output: u64, cache_read: u64, cost: Option<Money>) -> Usage {
-    Usage { input, output, cache_read, cache_write: 0, cost }
+    Usage { input, output, cache_read, cache_write: 0, cost, estimated: false }
 }
 
 /// A row of the table below.
@@ -100,7 +100,7 @@ async fn every_recorded_stream_means_what_its_program_meant() {
         claude("claude-resumed", 0, Worker, &[], &[], 0, Answered(usage(11, 7, 3, nano(138_900)))),
         claude("claude-max-turns", 1, Worker, &["Bash: ls"], &[], 0, Fails(StepsUsedUp)),
         claude("claude-400", 1, Critic, &[], &[], 0, Fails(Misconfigured)),
-        claude("claude-401", 1, Critic, &[], &[], 1, Fails(Unauthorised)),
+        claude("claude-401", 1, Critic, &[], &[], 0, Fails(Unauthorised)),
         claude("claude-403", 1, Critic, &[], &[], 0, Fails(Unauthorised)),
         claude("claude-413", 1, Critic, &[], &[], 0, Fails(TooLong)),
         claude("claude-429", 1, Critic, &[], &[], 1, Fails(RateLimited)),
@@ -213,6 +213,15 @@ fn limit(status: &str, resets: &str) -> String {
 
 async fn claude(lines: &[&str], exit: Exit) -> Heard {
     heard("claude-code", Role::Critic, &[Played::new(lines.join("\n"), exit)]).await
+}
+
+/// The program would try again for minutes, and then say the same.
+#[tokio::test]
+async fn a_key_that_is_refused_is_not_tried_again() {
+    let refused = r#"{"type":"system","subtype":"api_retry","attempt":1,"error_status":401,"error":"authentication_failed"}"#;
+    let (kind, message) = failure(&claude(&[INIT, refused, GOOD], Exit::Code(0)).await);
+    assert_eq!(kind, FailureKind::Unauthorised, "{message}");
+    assert!(message.contains("is not let in") && message.contains("401"), "{message}");
 }
 
 #[tokio::test]

@@ -49,14 +49,55 @@ pub struct Price {
     pub cache_write: u64,
     /// The day the row was true, `2026-11-01`; `config` where the user gave it.
     pub as_of: String,
+    /// What every token costs of a call whose prompt is longer than this row holds for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub long: Option<LongPrice>,
+}
+
+/// The price of a call with a long prompt: nano-dollars per token.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+pub struct LongPrice {
+    /// Prompts with more tokens than this cost as much.
+    pub above: u64,
+    pub input: u64,
+    pub output: u64,
+    pub cache_read: u64,
+    pub cache_write: u64,
 }
 
 impl Price {
     /// What this many tokens cost at most, whatever kind they are of.
     pub fn at_most(&self, tokens: u64) -> Money {
-        let dearest = self.input.max(self.output).max(self.cache_read).max(self.cache_write);
+        let mut dearest = self.input.max(self.output).max(self.cache_read).max(self.cache_write);
+        if let Some(long) = self.long.filter(|long| tokens > long.above) {
+            dearest = dearest.max(long.input).max(long.output).max(long.cache_read).max(long.cache_write);
+        }
         Money(tokens.saturating_mul(dearest))
     }
+
+    /// What each kind of token costs (input, output, read from a cache, written to one) after a prompt of this many.
+    const fn each(&self, prompt: u64) -> [u64; 4] {
+        match self.long {
+            Some(long) if prompt > long.above => [long.input, long.output, long.cache_read, long.cache_write],
+            _ => [self.input, self.output, self.cache_read, self.cache_write],
+        }
+    }
+
+    /// The most that a brief and its reply of so many tokens can cost.
+    pub fn worst(&self, input: u64, output: u64) -> Money {
+        let [fresh, reply, _, written] = self.each(input);
+        Money(input.saturating_mul(fresh.max(written)).saturating_add(output.saturating_mul(reply)))
+    }
+}
+
+/// Text makes at most one token per two bytes with the tokenisers in use.
+const BYTES_PER_TOKEN: u64 = 2;
+/// What a brief has beside its text.
+const FRAME_TOKENS: u64 = 64;
+
+/// The tokens of a brief of this many bytes, at most.
+pub const fn brief_tokens(bytes: u64) -> u64 {
+    bytes.div_ceil(BYTES_PER_TOKEN).saturating_add(FRAME_TOKENS)
 }
 
 /// What a call used. `cost` is the agent's own figure, if it states one; else the price row decides.
@@ -72,6 +113,9 @@ pub struct Usage {
     pub cache_write: u64,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cost: Option<Money>,
+    /// Not all of it was stated by whoever answered: what was not is estimated, or missing.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub estimated: bool,
 }
 
 #[allow(clippy::trivially_copy_pass_by_ref)] // serde wants a reference
@@ -92,13 +136,52 @@ impl Usage {
             return stated;
         }
         let Some(p) = price else { return Money(0) };
+        let [input, output, cache_read, cache_write] = p.each(self.prompt());
         let part = |n: u64, each: u64| n.saturating_mul(each);
         Money(
-            part(self.input, p.input)
-                .saturating_add(part(self.output, p.output))
-                .saturating_add(part(self.cache_read, p.cache_read))
-                .saturating_add(part(self.cache_write, p.cache_write)),
+            part(self.input, input)
+                .saturating_add(part(self.output, output))
+                .saturating_add(part(self.cache_read, cache_read))
+                .saturating_add(part(self.cache_write, cache_write)),
         )
+    }
+
+    /// The tokens of the brief, wherever they were read from.
+    pub const fn prompt(&self) -> u64 {
+        self.input.saturating_add(self.cache_read).saturating_add(self.cache_write)
+    }
+
+    /// With what was not stated estimated from the bytes that were sent and that came, by the rule of reservations.
+    #[must_use]
+    pub const fn or_estimated(mut self, sent: u64, came: u64) -> Self {
+        if self.prompt() == 0 {
+            self.input = brief_tokens(sent);
+            self.estimated = true;
+        }
+        if self.output == 0 && came > 0 {
+            self.output = came.div_ceil(BYTES_PER_TOKEN);
+            self.estimated = true;
+        }
+        self
+    }
+
+    /// Of two calls together. A cost is stated only if both state theirs, or one used nothing.
+    #[must_use]
+    pub fn plus(self, other: Self) -> Self {
+        let nothing = |usage: &Self| *usage == Self::default();
+        if nothing(&self) || nothing(&other) {
+            return if nothing(&self) { other } else { self };
+        }
+        let cost = self.cost.zip(other.cost).map(|(a, b)| Money(a.0.saturating_add(b.0)));
+        Self {
+            input: self.input.saturating_add(other.input),
+            output: self.output.saturating_add(other.output),
+            cache_read: self.cache_read.saturating_add(other.cache_read),
+            cache_write: self.cache_write.saturating_add(other.cache_write),
+            cost,
+            // Where only one of them states its cost, the price row decides for both.
+            estimated: self.estimated || other.estimated || self.cost.is_some() != other.cost.is_some(),
+        }
     }
 }
 
@@ -267,7 +350,8 @@ pub struct Spent {
     pub money: Money,
     pub calls: u32,
     pub active_ms: u64,
-    /// A call ended without a recorded reply: the true totals are not known, these include its worst case.
+    /// Not all that was used is known: of a call without a word of what it used these include the worst case, of others
+    /// an estimate.
     pub unknown: bool,
 }
 
@@ -348,6 +432,15 @@ impl Ledger {
             }
         }
         Ok(())
+    }
+
+    /// As [`Self::settle`], where not all that was used is known.
+    pub fn settle_estimated(&mut self, effect: &EffectId, tokens: u64, money: Money) -> Option<Shortage> {
+        let accounts = self.open.get(effect).map(|held| held.accounts.clone()).unwrap_or_default();
+        for account in accounts {
+            self.accounts.entry(account).or_default().unknown = true;
+        }
+        self.settle(effect, tokens, money)
     }
 
     /// Turns a reservation into what was really used. Says which account went over its cap, if any.

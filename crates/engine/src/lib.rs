@@ -43,7 +43,7 @@ pub mod turn;
 pub mod work;
 
 pub use artifact::{ArtifactFile, Manifest};
-pub use budget::{Limits, Money, Price, Usage};
+pub use budget::{Limits, LongPrice, Money, Price, Usage};
 pub use digest::Digest;
 pub use effect::{Answer, CallFailure, Class, Effect, EffectId, EffectKind, FailureKind, NodePath};
 pub use effect::{Observation, Reply, StopReason};

@@ -110,7 +110,7 @@ impl Machine {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_second_process_makes_no_call_and_waits_for_the_same_time() {
-    let machine = Machine::new("fault:quota").await;
+    let machine = Machine::new("fault:quota-then-ok:1").await;
     let first = machine.run().await;
     assert_eq!((first.code, machine.calls()), (Some(4), 1), "{}", first.err);
     assert!(first.err.contains("--wait"), "how to go on: {}", first.err);
@@ -123,7 +123,6 @@ async fn a_second_process_makes_no_call_and_waits_for_the_same_time() {
     let early = machine.gadfly(&["resume", &run]).await;
     assert_eq!((early.code, machine.calls(), early.until()), (Some(4), 1, first.until()), "{}", early.err);
     // When the time is over it goes on, on the same run.
-    machine.worker("worker", "");
     machine.reset_in(-1);
     let late = machine.gadfly(&["resume", &run]).await;
     assert_eq!(late.code, Some(0), "{}", late.err);
@@ -242,9 +241,8 @@ async fn files_that_nobody_of_ours_wrote_block_nothing() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn with_wait_the_run_goes_on_by_itself() {
-    let machine = Machine::new("fault:quota").await;
+    let machine = Machine::new("fault:quota-then-ok:1").await;
     machine.run().await;
-    machine.worker("worker", "");
     machine.reset_in(1_500);
     let said = machine.gadfly(&[&RUN[..], &["--wait"]].concat()).await;
     assert_eq!(said.code, Some(0), "{}", said.err);

@@ -29,7 +29,7 @@ use std::path::Path;
 
 use gadfly_engine::budget::Limits;
 
-pub use agent::{AgentConfig, KeySource, ProcessConfig, SandboxChoice, SystemPrompt};
+pub use agent::{AgentConfig, HeaderSource, KeySource, ProcessConfig, SandboxChoice, SystemPrompt};
 pub use budget::loop_default;
 pub use commands::CommandsConfig;
 pub use criteria::{CriteriaSetting, CriterionSetting, CriticSetting, is_set};

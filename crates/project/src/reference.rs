@@ -174,7 +174,7 @@ pub fn short(time: Duration) -> String {
 pub fn names(shape: Shape) -> Vec<&'static str> {
     match shape {
         Shape::OneOf(words) => words.to_vec(),
-        Shape::Kind => AgentKind::ALL.iter().map(|kind| kind.name()).collect(),
+        Shape::Kind => AgentKind::every().map(AgentKind::name).collect(),
         Shape::Protocol => LoopProtocol::ALL.iter().map(|protocol| protocol.name()).collect(),
         Shape::Output => ArtifactSource::ALL.iter().map(|output| output.name()).collect(),
         _ => Vec::new(),

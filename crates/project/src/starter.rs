@@ -125,7 +125,7 @@ fn push_agent(out: &mut String, name: &str, agent: &FoundAgent) {
     }
     // What its kind needs and nobody could find out is left to the user, in a form that parses.
     match agent.kind {
-        AgentKind::OpenAi | AgentKind::Anthropic if agent.model.is_none() => {
+        kind if kind.is_http() && agent.model.is_none() => {
             out.push_str("model = \"CHOOSE-A-MODEL\"\n");
         }
         AgentKind::Acp if agent.command.is_empty() => out.push_str("command = [\"gemini\", \"--acp\"]\n"),

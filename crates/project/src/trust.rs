@@ -16,11 +16,13 @@ use std::path::{Path, PathBuf};
 use gadfly_engine::digest::Digest;
 use gadfly_engine::masked::masked;
 
-use crate::config::{AgentConfig, Config, KeySource, LoopConfig, SandboxChoice, WorkspaceConfig};
+use crate::config::{
+    AgentConfig, Config, HeaderSource, KeySource, LoopConfig, SandboxChoice, WorkspaceConfig,
+};
 use crate::file;
 use crate::fingerprint::fingerprint;
 use crate::landing;
-use crate::place::{ConfigLayer, SourceSpan, visible};
+use crate::place::{ConfigLayer, SourceSpan, Sourced, visible};
 
 /// The class of what is trusted; the first part of its digest.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
@@ -228,6 +230,7 @@ fn of_agent(agent: &AgentConfig) -> impl Iterator<Item = TrustEntry> {
     let held = [command(agent), unconfined(agent), networked(agent), listening(agent)];
     held.into_iter()
         .chain([key_command(agent), key(agent), host(agent), agent_file(agent)])
+        .chain(headers(agent))
         .flatten()
         .chain(reached(agent))
 }
@@ -336,6 +339,24 @@ fn key(agent: &AgentConfig) -> Option<TrustEntry> {
     let over = agent.send_key_to.as_ref().map_or("", |s| s.value.as_str());
     let parts: Vec<&str> = [url.as_str(), over].into_iter().chain(source).collect();
     Some(entry(What::Key, format!("send {from} to {}", visible(url)), &parts, place))
+}
+
+/// Variables whose values go out as headers, where the project says so or says where to.
+fn headers(agent: &AgentConfig) -> Vec<Option<TrustEntry>> {
+    let Some(base_url) = &agent.base_url else { return Vec::new() };
+    let url = &base_url.value.url;
+    let of = |header: &Sourced<String>| {
+        let (_, HeaderSource::Env(name)) = AgentConfig::header(&header.value)? else { return None };
+        let parts = [
+            (header.layer, &header.place),
+            (base_url.layer, &base_url.place),
+            (agent.kind.layer, &agent.kind.place),
+        ];
+        let (_, place) = parts.into_iter().find(|(layer, _)| *layer == ConfigLayer::Project)?;
+        let text = format!("send the value of {} to {}", visible(name), visible(url));
+        Some(entry(What::Key, text, &["header", url, name], place.clone()))
+    };
+    agent.headers.iter().map(of).collect()
 }
 
 /// An address that only the project names, or an agent that only it has, without a key: what is judged goes there all the

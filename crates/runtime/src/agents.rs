@@ -10,13 +10,15 @@ use std::time::Duration;
 
 use gadfly_agents::launcher::{Command, Exit, LaunchError, Launcher, Most};
 use gadfly_agents::scripted::Script;
-use gadfly_agents::{AgentServices, AgentSpec, Confinement, ProcessSpec, Secret, Timeouts, is_usual};
+use gadfly_agents::{
+    AgentServices, AgentSpec, Api, Confinement, ExtraHeader, ProcessSpec, Secret, Timeouts, is_usual,
+};
 use gadfly_engine::plan::NamedBy;
 use gadfly_engine::{AgentCard, Limits, Price};
 use gadfly_journal::Custody;
-use gadfly_project::config::{HOST, KeySource, SandboxChoice, keys};
+use gadfly_project::config::{HOST, HeaderSource, KeySource, SandboxChoice, keys};
 use gadfly_project::place::ConfigLayer;
-use gadfly_project::{AgentConfig, AgentKind, Config, Problem};
+use gadfly_project::{AgentConfig, AgentKind, Config, Problem, Sourced};
 use tokio_util::sync::CancellationToken;
 
 use crate::agent_set::{AgentSet, Needs};
@@ -186,9 +188,18 @@ impl AgentResolver<'_> {
                 connect: agent.connect_timeout.value,
                 idle: agent.idle_timeout.value,
                 call: agent.timeout.value,
-                first_byte: Timeouts::default().first_byte.min(agent.timeout.value),
+                first_byte: agent.first_byte_timeout.value,
             },
             temperature: agent.temperature.as_ref().map(|t| t.value),
+            api: agent.api.as_ref().map(|api| match api.value.as_str() {
+                "responses" => Api::Responses,
+                _ => Api::Chat,
+            }),
+            api_version: agent.api_version.as_ref().map(|version| version.value.clone()),
+            effort: agent.effort.as_ref().map(|effort| effort.value.clone()),
+            thinking_tokens: agent.thinking_tokens.as_ref().map(|tokens| tokens.value),
+            headers: self.headers(agent)?,
+            body: agent.body.as_ref().map(|body| body.value.clone()),
             max_tokens: Some(agent.max_tokens.value),
             concurrent: usize::try_from(agent.concurrent.value).ok(),
             price: price(agent),
@@ -196,6 +207,29 @@ impl AgentResolver<'_> {
             max_tokens_per_call: agent.max_tokens_per_call.as_ref().map(|m| m.value),
         };
         Ok((spec, needs))
+    }
+
+    /// The user's own headers, with the values of variables put in.
+    fn headers(&self, agent: &AgentConfig) -> Result<Vec<ExtraHeader>, Problem> {
+        let known = agent.headers.iter().filter_map(|text| Some((text, AgentConfig::header(&text.value)?)));
+        let header = |(text, (name, value)): (&Sourced<String>, (&str, HeaderSource<'_>))| {
+            let (value, is_secret) = match value {
+                HeaderSource::Text(value) => (value, false),
+                HeaderSource::Env(variable) => {
+                    let value = self.env.get(variable).map(|value| value.trim()).filter(|v| !v.is_empty());
+                    let unset = || {
+                        let message = format!(
+                            "agent `{}` sends the variable {variable} as a header, and it is not set",
+                            agent.name
+                        );
+                        Problem::error(message).at(text.place.as_ref())
+                    };
+                    (value.ok_or_else(unset)?, true)
+                }
+            };
+            Ok(ExtraHeader { name: name.to_owned(), value: Secret::new(value), is_secret })
+        };
+        known.map(header).collect()
     }
 
     /// What holds a program, and what of this machine it needs: what is configured, and what is known of it.
@@ -347,7 +381,11 @@ pub fn card(agent: &AgentConfig) -> AgentCard {
         sends_to: agent.sends_to().to_owned(),
         price: price(agent),
         person: agent.kind.value == AgentKind::Person,
-        max_output_tokens: agent.max_tokens.value,
+        // What it thinks is paid for like what it says.
+        max_output_tokens: agent
+            .max_tokens
+            .value
+            .saturating_add(agent.thinking_tokens.as_ref().map_or(0, |tokens| tokens.value)),
         timeout_ms: u64::try_from(agent.timeout.value.as_millis()).unwrap_or(u64::MAX),
         limits: agent.limits,
         window: agent.context.as_ref().map(|c| c.value),
@@ -360,17 +398,17 @@ pub fn card(agent: &AgentConfig) -> AgentCard {
         // Its agent knows better, once there is one.
         tools: false,
         withheld: Vec::new(),
-        structured: matches!(
-            agent.kind.value,
-            AgentKind::OpenAi | AgentKind::Anthropic | AgentKind::ClaudeCode | AgentKind::Codex
-        ),
+        structured: agent.kind.value.is_http()
+            || matches!(agent.kind.value, AgentKind::ClaudeCode | AgentKind::Codex),
         reached_as: None,
     }
 }
 
 fn price(agent: &AgentConfig) -> Option<Price> {
     if let Some(price) = &agent.price {
-        return Some(price.value.clone());
+        // A program makes many requests in one call: how long the prompt of each was is not known.
+        let long = price.value.long.filter(|_| agent.kind.value.is_http());
+        return Some(Price { long, ..price.value.clone() });
     }
     if agent.is_free() {
         return Some(Price { as_of: "free".to_owned(), ..Price::default() });

@@ -14,7 +14,7 @@ mod writing;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 
 use gadfly_engine::Money;
 use gadfly_project::tasks;
@@ -68,16 +68,23 @@ pub struct BatchProgress {
     pub done: AtomicUsize,
     pub running: AtomicUsize,
     nanos: AtomicU64,
+    unknown: AtomicBool,
 }
 
 impl BatchProgress {
+    /// Whether the true cost may be another: show it with `≥`.
+    pub fn is_cost_unknown(&self) -> bool {
+        self.unknown.load(Ordering::Relaxed)
+    }
+
     /// What this batch has cost so far, earlier invocations included.
     pub fn cost(&self) -> Money {
         Money(self.nanos.load(Ordering::Relaxed))
     }
 
-    fn add_cost(&self, cost: Money) {
+    fn add_cost(&self, cost: Money, unknown: bool) {
         self.nanos.fetch_add(cost.0, Ordering::Relaxed);
+        self.unknown.fetch_or(unknown, Ordering::Relaxed);
     }
 }
 
@@ -107,6 +114,8 @@ pub struct BatchReport {
     /// Not reached before the batch was stopped.
     pub left: usize,
     pub cost: Money,
+    /// The true cost may be another.
+    pub cost_unknown: bool,
     /// When the last of those that wait for quota can go on, as far as a time was named.
     pub quota_until_ms: Option<u64>,
     /// Why the batch was given up, if it was.

@@ -10,6 +10,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
+use gadfly_engine::budget::Spent;
+use gadfly_engine::event::EventKind;
 use gadfly_engine::input::InputKind;
 use gadfly_engine::machine::Refused;
 use gadfly_engine::{Class, Control, EffectId, Engine, Input, Outcome, Reply, Text, Waiting};
@@ -31,6 +33,8 @@ use crate::witness::OptionalWitness;
 
 /// How long the first Ctrl-C waits for paid replies in flight.
 const DRAIN: Duration = Duration::from_secs(5);
+/// How long those that are then stopped may take to say what they used.
+const LAST_WORDS: Duration = Duration::from_secs(2);
 /// How long a surface that takes no more records is waited for. What it then misses is in the journal.
 const PATIENCE: Duration = Duration::from_secs(10);
 /// Replies and observations that may wait for the journal.
@@ -73,6 +77,9 @@ pub enum DriveError {
     Closed,
 }
 
+/// Told what a run has spent.
+pub type Meter = Box<dyn Fn(Spent) + Send + Sync>;
+
 pub struct Driver {
     pub host: Arc<Host>,
     pub engine: Engine,
@@ -83,6 +90,8 @@ pub struct Driver {
     pub stop: watch::Receiver<Stop>,
     pub updates: Option<mpsc::Sender<Update>>,
     pub log: LogWritten,
+    /// Told what the run has spent whenever that changes.
+    pub meter: Option<Meter>,
     /// What starting programs for the run needs; none where this program can start none.
     pub(crate) process_env: Option<Arc<ProcessEnv>>,
     pub(crate) watched: OptionalWitness,
@@ -334,6 +343,11 @@ impl RunLoop {
         let record = Arc::new(Record { seq, input, step });
         self.log.follow(&record);
         self.driver.watched.recorded(&self.run, &record);
+        if let Some(meter) = &self.driver.meter
+            && record.step.events.iter().any(|event| matches!(event.what, EventKind::Charged { .. }))
+        {
+            meter(self.driver.engine.spent());
+        }
         if let Some(updates) = &self.driver.updates {
             let update = Update::Record { run: self.run.clone(), record: Arc::clone(&record) };
             self.subscriber_stalled = if self.subscriber_stalled {
@@ -430,6 +444,18 @@ impl RunLoop {
                 biased;
                 Ok(()) = stop.changed() => self.stopping = *stop.borrow_and_update(),
                 () = &mut deadline => break,
+                Some(next) = incoming.recv() => self.take(*next).await?,
+            }
+        }
+        // What is still under way is paid for: it is stopped, and says what it used by then.
+        self.at_work.values().for_each(|work| work.cancel.cancel());
+        let last_words = tokio::time::sleep(LAST_WORDS);
+        let mut last_words = std::pin::pin!(last_words);
+        while self.stopping == Stop::Drain && !self.at_work.is_empty() {
+            tokio::select! {
+                biased;
+                Ok(()) = stop.changed() => self.stopping = *stop.borrow_and_update(),
+                () = &mut last_words => break,
                 Some(next) = incoming.recv() => self.take(*next).await?,
             }
         }

@@ -135,6 +135,11 @@ where
     F: Fn(String) -> Fut + Send + Sync,
     Fut: Future<Output = Result<String, CallError>> + Send,
 {
+    /// What a function uses is its caller's business.
+    fn states_usage(&self) -> bool {
+        false
+    }
+
     fn call(&self, call: Call, link: Link) -> BoxFuture<'_, Result<CallReply, CallError>> {
         Box::pin(async move {
             let brief = call.messages.iter().map(|m| m.text.as_str()).collect::<Vec<_>>().join("\n\n");

@@ -209,6 +209,8 @@ async fn ask(
     let limit = call.time.map(|t| t + GRACE);
     let (observe, mut observed) = mpsc::channel(AHEAD);
     let AgentChannel { cancel, told, progress, files, tmp } = said;
+    let sent = agent.states_usage().then(|| bytes(&call));
+    let mut used = Usage::default();
     let mut asking = agent.call(call, Link { observe, progress, cancel, told, files, tmp });
     let mut overtime = std::pin::pin!(async move {
         match limit {
@@ -220,6 +222,9 @@ async fn ask(
         tokio::select! {
             biased;
             Some(observation) = observed.recv() => {
+                if let Observation::Usage { usage } = &observation {
+                    used = *usage;
+                }
                 incoming.send(Incoming::Observed { effect: effect.clone(), observation }).await;
             }
             result = &mut asking => break result,
@@ -230,9 +235,62 @@ async fn ask(
     };
     drop(asking);
     while let Ok(observation) = observed.try_recv() {
+        if let Observation::Usage { usage } = &observation {
+            used = *usage;
+        }
+        incoming.send(Incoming::Observed { effect: effect.clone(), observation }).await;
+    }
+    let result = accounted(result, sent, used);
+    // What a call had told before it was stopped is what it cost, as far as anybody knows.
+    if matches!(result, Err(CallError::Cancelled { sent: true })) && is_something(&used) && !used.estimated {
+        let observation = Observation::Usage { usage: Usage { estimated: true, ..used } };
         incoming.send(Incoming::Observed { effect: effect.clone(), observation }).await;
     }
     (result, u64::try_from(began.elapsed().as_millis()).unwrap_or(u64::MAX))
+}
+
+/// The bytes of a call's brief.
+fn bytes(call: &Call) -> u64 {
+    let of = |spoken: &Spoken| {
+        let calls = spoken.calls.iter().map(|wish| wish.name.len() + wish.args.len());
+        let results = spoken.results.iter().map(|said| said.text.len());
+        let images = spoken.images.iter().map(|image| image.base64.len());
+        spoken.text.len() + calls.chain(results).chain(images).sum::<usize>()
+    };
+    let beside = [call.system.as_deref(), call.tools.as_deref()].into_iter().flatten().map(str::len);
+    beside.chain(call.messages.iter().map(of)).map(|n| n as u64).sum()
+}
+
+fn is_something(usage: &Usage) -> bool {
+    usage.tokens() > 0 || usage.cost.is_some()
+}
+
+/// With what was not stated of its usage: an answer's is estimated, and a call that was broken off used what it had told.
+fn accounted(
+    result: Result<CallReply, CallError>,
+    sent: Option<u64>,
+    used: Usage,
+) -> Result<CallReply, CallError> {
+    match result {
+        Ok(mut answered) => {
+            if let Some(sent) = sent {
+                let calls: usize = answered.calls.iter().map(|wish| wish.name.len() + wish.args.len()).sum();
+                let came = (answered.text.len() + calls) as u64;
+                answered.usage = answered.usage.or_estimated(sent, came);
+            }
+            Ok(answered)
+        }
+        Err(CallError::Failed(mut failure)) => {
+            if !is_something(&failure.usage) {
+                failure.usage = used;
+            }
+            if matches!(failure.kind, FailureKind::Timeout | FailureKind::BrokenOff) {
+                failure.usage.estimated |= is_something(&failure.usage);
+            }
+            Err(CallError::Failed(failure))
+        }
+        other => other,
+    }
 }
 
 /// What holds a call that takes place in a folder. Who has no process and no folder touches nothing.

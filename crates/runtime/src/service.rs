@@ -374,6 +374,7 @@ impl Gadfly {
             stop,
             updates,
             log: LogWritten::All,
+            meter: None,
             process_env: self.process_env(),
             watched: self.watched.clone(),
         }

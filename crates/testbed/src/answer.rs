@@ -194,8 +194,8 @@ fn handed(asked: &MockRequest<'_>, how: &str) -> MockAnswer {
     };
     match action {
         ModelAction::Say(_) if how == "unasked" => {
-            let call =
-                ScriptedCall { name: "run_command".to_owned(), arguments: Arguments::Words(Vec::new()) };
+            let arguments = Arguments::Object(serde_json::json!({}));
+            let call = ScriptedCall { name: "run_command".to_owned(), arguments };
             MockAnswer::Say(ReplyContent { call: Some(call), ..ReplyContent::text("") }, pace)
         }
         ModelAction::Say(text) => say(text),
@@ -218,7 +218,8 @@ fn fault(which: &str, asked: &MockRequest<'_>) -> MockAnswer {
         "429-then-ok" if asked.before < argument.parse().unwrap_or(1) => {
             MockAnswer::Refuse(rate_limited().with("retry-after-ms", "1"))
         }
-        "quota" => MockAnswer::Refuse(rate_limited().with("retry-after", "3600")),
+        "quota-then-ok" if asked.before >= argument.parse().unwrap_or(1) => say(draft(asked, 0)),
+        "quota" | "quota-then-ok" => MockAnswer::Refuse(rate_limited().with("retry-after", "3600")),
         "busy" => MockAnswer::Refuse(rate_limited().with("retry-after", "30")),
         "redirect" => MockAnswer::Refuse(
             ErrorReply::new(308, ("", ""), "", "It is elsewhere.").with("location", "http://127.0.0.1:1/v1"),

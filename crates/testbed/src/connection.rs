@@ -144,6 +144,14 @@ async fn answer(socket: &mut TcpStream, request: &HttpRequest, shared: &ServerSh
         wishes.model = Cow::Owned(model.replace("%3A", ":").replace("%2C", ","));
         wishes.stream = verb == "streamGenerateContent";
     }
+    // A server that does not count, whatever it is asked.
+    let counts = match wishes.model.strip_prefix("uncounted:") {
+        Some(model) => {
+            wishes.model = Cow::Owned(model.to_owned());
+            false
+        }
+        None => true,
+    };
     let ticket = shared.calls.arrive(&wishes.model, &request.body);
     let mut leaving = Leaving { shared, number: ticket.number, answered: false };
     let Behaviour { latency, script } = &shared.behaviour;
@@ -159,7 +167,7 @@ async fn answer(socket: &mut TcpStream, request: &HttpRequest, shared: &ServerSh
         format,
         model: &wishes.model,
         stream: wishes.stream && !matches!(&*wishes.model, "whole" | "hands:whole"),
-        include_usage: wishes.stream_options.include_usage,
+        include_usage: wishes.stream_options.include_usage && counts,
         id: ticket.digest,
         asked: request.body.len(),
     };

@@ -22,17 +22,12 @@ struct HeardTool {
 /// Pursues what it is asked for: writes `done.txt`, looks at it, and claims the goal where that is offered.
 pub(crate) fn pursue(body: &[u8], format: Format) -> ModelAction {
     let Ok(body) = serde_json::from_slice::<Value>(body) else { return ModelAction::Refuse("no JSON") };
-    let told = match format {
-        Format::Anthropic => anthropic(&body["messages"]),
-        _ => chat(&body["messages"]),
-    };
+    let told = told(&body, format);
     if let Err(why) = told {
         return ModelAction::Refuse(why);
     }
-    let asked = calls_in(&body["messages"]);
-    let is_offered = |name: &str| {
-        each(&body["tools"]).iter().any(|tool| tool["name"] == name || tool["function"]["name"] == name)
-    };
+    let asked = calls_in(&body);
+    let is_offered = |name: &str| offered(&body).iter().any(|tool| named(tool) == Some(name));
     let ways = [
         ("write_file", json!({"path": "done.txt", "content": "done\n"})),
         ("run_command", json!({"command": "cat done.txt"})),
@@ -46,20 +41,43 @@ pub(crate) fn pursue(body: &[u8], format: Format) -> ModelAction {
     }
 }
 
-/// How many calls a conversation holds, in either wire.
-fn calls_in(messages: &Value) -> usize {
+fn told(body: &Value, format: Format) -> Result<Option<HeardTool>, &'static str> {
+    match format {
+        Format::Chat => chat(&body["messages"]),
+        Format::Anthropic => anthropic(&body["messages"]),
+        Format::Responses => responses(&body["input"]),
+        Format::Gemini => gemini(&body["contents"]),
+    }
+}
+
+/// The tools on offer, in any wire.
+fn offered(body: &Value) -> &[Value] {
+    let tools = each(&body["tools"]);
+    tools
+        .first()
+        .map(|first| each(&first["functionDeclarations"]))
+        .filter(|all| !all.is_empty())
+        .unwrap_or(tools)
+}
+
+fn named(tool: &Value) -> Option<&str> {
+    tool["name"].as_str().or_else(|| tool["function"]["name"].as_str())
+}
+
+/// How many calls a conversation holds, in any wire.
+fn calls_in(body: &Value) -> usize {
     let in_content = |message: &Value| {
-        each(&message["content"]).iter().filter(|block| block["type"] == "tool_use").count()
+        let blocks = each(&message["content"]).iter().filter(|block| block["type"] == "tool_use").count();
+        let parts = each(&message["parts"]).iter().filter(|part| part.get("functionCall").is_some()).count();
+        blocks + parts + usize::from(message["type"] == "function_call")
     };
-    each(messages).iter().map(|message| each(&message["tool_calls"]).len() + in_content(message)).sum()
+    let messages = ["messages", "input", "contents"].into_iter().flat_map(|list| each(&body[list]));
+    messages.map(|message| each(&message["tool_calls"]).len() + in_content(message)).sum()
 }
 
 pub(crate) fn act(body: &[u8], format: Format) -> ModelAction {
     let Ok(body) = serde_json::from_slice::<Value>(body) else { return ModelAction::Refuse("no JSON") };
-    let told = match format {
-        Format::Anthropic => anthropic(&body["messages"]),
-        _ => chat(&body["messages"]),
-    };
+    let told = told(&body, format);
     match told {
         Err(why) => ModelAction::Refuse(why),
         Ok(Some(HeardTool { result, picture })) => {
@@ -67,9 +85,14 @@ pub(crate) fn act(body: &[u8], format: Format) -> ModelAction {
             ModelAction::Say(format!("It said: {result}{seen}"))
         }
         Ok(None) => {
-            let tool = &body["tools"][0];
-            let name = tool["name"].as_str().or_else(|| tool["function"]["name"].as_str());
-            let schema = [&tool["input_schema"], &tool["function"]["parameters"]];
+            let tool = offered(&body).first().unwrap_or(&Value::Null);
+            let name = named(tool);
+            let schema = [
+                &tool["input_schema"],
+                &tool["function"]["parameters"],
+                &tool["parameters"],
+                &tool["parametersJsonSchema"],
+            ];
             match (name, body.get("tools")) {
                 (None, None) => ModelAction::Say("I was offered no tools.".to_owned()),
                 (Some(name), _) if schema.iter().any(|schema| schema["type"] == "object") => {
@@ -162,6 +185,70 @@ fn anthropic(messages: &Value) -> Result<Option<HeardTool>, &'static str> {
         }
         if !wanted.is_empty() {
             return Err("a call without its result");
+        }
+    }
+    if open.is_empty() { Ok(told) } else { Err("a call without its result") }
+}
+
+/// Every call is followed by an item with its result before anybody speaks.
+fn responses(items: &Value) -> Result<Option<HeardTool>, &'static str> {
+    let mut told: Option<HeardTool> = None;
+    let mut open: Vec<&Value> = Vec::new();
+    for item in each(items) {
+        match item["type"].as_str().unwrap_or_default() {
+            "function_call" => {
+                let args = item["arguments"].as_str().unwrap_or_default();
+                if !is_name(&item["name"]) || serde_json::from_str::<Value>(args).is_err() {
+                    return Err("a call is malformed");
+                }
+                open.push(&item["call_id"]);
+            }
+            "function_call_output" => {
+                let at = open.iter().position(|id| **id == item["call_id"]);
+                open.remove(at.ok_or("a result of no call")?);
+                let result = item["output"].as_str().ok_or("a result is no text")?.to_owned();
+                told = Some(HeardTool { result, picture: None });
+            }
+            _ if !open.is_empty() => return Err("a call without its result"),
+            _ => {
+                for part in each(&item["content"]) {
+                    let url = part["image_url"].as_str().and_then(|url| url.strip_prefix("data:"));
+                    if let (Some(told), Some((media, _))) =
+                        (&mut told, url.and_then(|url| url.split_once(";base64,")))
+                    {
+                        told.picture = Some(media.to_owned());
+                    }
+                }
+            }
+        }
+    }
+    if open.is_empty() { Ok(told) } else { Err("a call without its result") }
+}
+
+/// As many results as calls follow them, by the functions' names; no content is empty.
+fn gemini(contents: &Value) -> Result<Option<HeardTool>, &'static str> {
+    let mut told: Option<HeardTool> = None;
+    let mut open: Vec<&Value> = Vec::new();
+    for content in each(contents) {
+        if each(&content["parts"]).is_empty() {
+            return Err("a content is empty");
+        }
+        for part in each(&content["parts"]) {
+            if let Some(call) = part.get("functionCall") {
+                if !is_name(&call["name"]) || !call["args"].is_object() {
+                    return Err("a call is malformed");
+                }
+                open.push(&call["name"]);
+            } else if let Some(response) = part.get("functionResponse") {
+                let at = open.iter().position(|name| **name == response["name"]);
+                open.remove(at.ok_or("a result of no call")?);
+                let outcome = &response["response"];
+                let result = outcome["output"].as_str().or_else(|| outcome["error"].as_str());
+                let result = result.ok_or("a result is no text")?.to_owned();
+                told = Some(HeardTool { result, picture: None });
+            } else if let (Some(told), Some(media)) = (&mut told, part["inlineData"]["mimeType"].as_str()) {
+                told.picture = Some(media.to_owned());
+            }
         }
     }
     if open.is_empty() { Ok(told) } else { Err("a call without its result") }

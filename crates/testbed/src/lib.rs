@@ -6,6 +6,7 @@
 //!
 //! | model | does |
 //! |---|---|
+//! | `uncounted:MODEL` | as MODEL, without a word of what it used (chat completions) |
 //! | `worker`, `worker:N` | a draft that depends only on the brief, of at least N bytes |
 //! | `critic:R,R,A` | rejects, rejects, approves, by the brief's `Iteration: N` line (`M`: malformed) |
 //! | `agent`, `agent:R,A` | behind a program with tools: writes the file its task names, or, asked for a verdict, gives it (default `R,A`) |
@@ -17,7 +18,7 @@
 //! | `split` | in pieces that respect no boundary |
 //! | `think` | with reasoning beside and inside the text |
 //! | `echo-key` | says the key it was sent |
-//! | `fault:429`, `fault:429-then-ok:K`, `fault:500`, `fault:500-then-ok:K`, `fault:401`, `fault:quota`, `fault:busy`, `fault:redirect`, `fault:context`, `fault:param`, `fault:echo-key`, `fault:echo-key-late` | an HTTP error |
+//! | `fault:429`, `fault:429-then-ok:K`, `fault:500`, `fault:500-then-ok:K`, `fault:401`, `fault:quota`, `fault:quota-then-ok:K`, `fault:busy`, `fault:redirect`, `fault:context`, `fault:param`, `fault:echo-key`, `fault:echo-key-late` | an HTTP error |
 //! | `fault:cut`, `fault:unfinished`, `fault:malformed`, `fault:empty`, `fault:huge`, `fault:hang`, `fault:hang-connect` | a broken reply |
 //! | `fault:length`, `fault:refusal` | a reply that ends so |
 //! | any other | a critic that approves if the brief speaks of `[STATUS:`, else a worker |

@@ -145,7 +145,10 @@ fn stream(said: &ReplyContent, pace: Pace, shape: ReplyShape<'_>) -> Vec<WireSte
     };
     let start = |events: &[String]| {
         let mut out = SSE_HEAD.to_vec();
-        out.extend(chunk(events.concat().as_bytes()));
+        // An empty chunk would be the end.
+        if !events.is_empty() {
+            out.extend(chunk(events.concat().as_bytes()));
+        }
         out
     };
     let all = || [opening.as_slice(), &middle, &ending].concat();

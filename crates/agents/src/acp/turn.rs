@@ -352,7 +352,7 @@ fn counted(ended: &PromptResponse) -> Usage {
         output: said.output_tokens.saturating_add(if thought_apart { thought } else { 0 }),
         cache_read,
         cache_write,
-        cost: None,
+        ..Usage::default()
     }
 }
 

@@ -2,14 +2,22 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)] // tests may fail loudly
 
-use gadfly_engine::{Role, Speaker};
+use gadfly_engine::{Role, Speaker, StopReason};
 use serde_json::{Value, json};
 
 use super::*;
 use crate::agent::{Picture, RawToolCall, RawToolResult, Spoken};
 
 fn dialect() -> Anthropic {
-    Anthropic { model: "m".into(), system: None, temperature: None, max_tokens: None }
+    Anthropic {
+        model: "m".into(),
+        system: None,
+        temperature: None,
+        max_tokens: None,
+        effort: None,
+        thinking: None,
+        extra: Extra::default(),
+    }
 }
 
 fn read_texts(events: &[&str]) -> Result<PartialReply, Broken> {
@@ -41,7 +49,10 @@ fn a_stream_with_thinking_gives_its_text_and_all_its_usage() {
     .unwrap();
     assert_eq!(partial.text, "Hello");
     assert_eq!(partial.stop, Some(StopReason::EndTurn));
-    assert_eq!(partial.usage, Usage { input: 5, output: 9, cache_read: 7, cache_write: 2, cost: None });
+    assert_eq!(
+        partial.usage,
+        Usage { input: 5, output: 9, cache_read: 7, cache_write: 2, ..Usage::default() }
+    );
     assert!(partial.done);
 }
 
@@ -118,7 +129,7 @@ fn fragments_without_a_place_belong_to_the_first_block() {
 #[test]
 fn a_turn_that_is_paused_is_no_wish_for_a_tool() {
     let partial = read(&[json!({"type": "message_delta", "delta": {"stop_reason": "pause_turn"}})]).unwrap();
-    assert_eq!(partial.stop, Some(StopReason::Other("pause_turn".into())));
+    assert_eq!(partial.stop, Some(StopReason::EndTurn));
 }
 
 const TOOLS: &str = r#"[{"name":"run_command","description":"Runs it.","schema":{"type":"object"}}]"#;
@@ -177,6 +188,26 @@ fn words_go_before_the_calls_they_explain() {
     let mut call = talk();
     call.messages[1].text = "I run it.".into();
     assert_eq!(body(&call)["messages"][1]["content"][0], json!({"type": "text", "text": "I run it."}));
+}
+
+#[test]
+fn effort_and_thinking_are_sent_as_the_api_has_them_and_no_thinking_beside_tools() {
+    let thinking =
+        Anthropic { effort: Some("low".into()), thinking: Some(2000), temperature: Some(0.5), ..dialect() };
+    let call = Call { max_output_tokens: 100, tools: None, ..talk() };
+    let schema: &RawValue = serde_json::from_str("{}").unwrap();
+    let sent: Value = serde_json::from_slice(&thinking.body(&call, Some(schema)).unwrap()).unwrap();
+    assert_eq!(sent["thinking"], json!({"type": "enabled", "budget_tokens": 2000}));
+    assert_eq!(
+        sent["output_config"],
+        json!({"format": {"type": "json_schema", "schema": {}}, "effort": "low"})
+    );
+    assert_eq!((sent["max_tokens"].as_u64(), sent.get("temperature")), (Some(2100), None));
+    let tools: Value =
+        serde_json::from_slice(&thinking.body(&Call { max_output_tokens: 100, ..talk() }, None).unwrap())
+            .unwrap();
+    assert_eq!((tools.get("thinking"), tools["max_tokens"].as_u64()), (None, Some(100)));
+    assert_eq!(tools["temperature"], json!(0.5));
 }
 
 #[test]
@@ -297,7 +328,7 @@ fn a_whole_reply_says_what_was_kept_and_what_was_read_from_it() {
             "cache_creation": {"ephemeral_5m_input_tokens": 248, "ephemeral_1h_input_tokens": 0},
             "output_tokens": 5, "service_tier": "standard"}});
     dialect().whole(whole.to_string().as_bytes(), &mut partial).unwrap();
-    let expected = Usage { input: 50, output: 5, cache_read: 1800, cache_write: 248, cost: None };
+    let expected = Usage { input: 50, output: 5, cache_read: 1800, cache_write: 248, ..Usage::default() };
     assert_eq!(partial.usage, expected);
     assert_eq!(partial.usage.tokens(), 2103, "every token is counted once");
     let price = gadfly_engine::Price {
@@ -305,7 +336,7 @@ fn a_whole_reply_says_what_was_kept_and_what_was_read_from_it() {
         output: 15_000,
         cache_read: 300,
         cache_write: 3750,
-        as_of: String::new(),
+        ..gadfly_engine::Price::default()
     };
     assert_eq!(partial.usage.cost_at(Some(&price)).0, 150_000 + 75_000 + 540_000 + 930_000);
 }

@@ -458,7 +458,7 @@ fn tokens(usage: &Value) -> Usage {
         output: count(usage, "output_tokens"),
         cache_read: count(usage, "cache_read_input_tokens"),
         cache_write: count(usage, "cache_creation_input_tokens"),
-        cost: None,
+        ..Usage::default()
     }
 }
 
@@ -469,6 +469,7 @@ fn since_last(model: &Value) -> Usage {
         cache_read: count(model, "cacheReadInputTokens"),
         cache_write: count(model, "cacheCreationInputTokens"),
         cost: model.get("costUSD").and_then(Value::as_f64).and_then(cost),
+        ..Usage::default()
     }
 }
 
@@ -484,5 +485,6 @@ fn plus(a: Usage, b: Usage) -> Usage {
         cache_read: a.cache_read.saturating_add(b.cache_read),
         cache_write: a.cache_write.saturating_add(b.cache_write),
         cost,
+        estimated: a.estimated || b.estimated,
     }
 }

@@ -200,7 +200,7 @@ impl StreamReader for Stream {
             output,
             cache_read: cached,
             cache_write: written,
-            cost: None,
+            ..Usage::default()
         }
     }
 

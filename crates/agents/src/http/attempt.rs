@@ -5,12 +5,14 @@ use std::fmt::Write as _;
 use std::time::Duration;
 
 use bytes::Bytes;
-use gadfly_engine::{CallFailure, FailureKind, StopReason, Usage};
-use reqwest::header::{CONTENT_TYPE, LOCATION};
+use gadfly_engine::{CallFailure, FailureKind, Money, StopReason, Usage};
+use reqwest::header::LOCATION;
 use reqwest::{Method, Request, Response};
 use tokio::time::{Instant, timeout, timeout_at};
 
+use super::body::{Form, Unpacking, form};
 use super::refused::{ErrorBody, ErrorMeaning, short};
+use super::so_far::SoFar;
 use super::sse::Sse;
 use super::{Broken, Dialect, HttpAgent, PartialReply, retry};
 use crate::agent::{CallError, CallReply, Link, MAX_REPLY, RawToolCall};
@@ -20,6 +22,8 @@ const MAX_WIRE: usize = 64 * 1024 * 1024;
 const MAX_ERROR: usize = 64 * 1024;
 /// How long the end of a stream may follow its last event, so that the connection can be used again.
 const DRAIN: Duration = Duration::from_millis(500);
+/// The key that says how long the beginning of a reply may take.
+const FIRST_BYTE: &str = "first_byte_timeout";
 
 pub(crate) enum Attempt {
     Done(CallReply),
@@ -29,6 +33,8 @@ pub(crate) enum Attempt {
         failure: CallFailure,
         by_provider: bool,
         told: Option<Duration>,
+        /// Some of the reply had come, which is paid for.
+        begun: bool,
     },
     /// The server refused a parameter that the next body will not have.
     Adapted(CallFailure),
@@ -43,30 +49,43 @@ fn failure(kind: FailureKind, message: String, usage: Usage) -> CallFailure {
 
 impl<D: Dialect> HttpAgent<D> {
     /// `offered` says whether the model was offered tools.
-    pub(super) async fn attempt(&self, body: Bytes, offered: bool, link: &Link) -> Attempt {
+    pub(super) async fn attempt(&self, body: Bytes, offered: bool, link: &Link, so_far: &SoFar) -> Attempt {
         let mut request = Request::new(Method::POST, self.reach.endpoint.clone());
         *request.headers_mut() = self.reach.headers.clone();
         *request.body_mut() = Some(body.into());
         let first = self.reach.timeouts.first_byte;
         let first_by = Instant::now() + first;
         let response = match timeout_at(first_by, self.reach.client.execute(request)).await {
-            Err(_) => return Attempt::Over(self.late("the beginning of the reply", first)),
+            Err(_) => {
+                let usage = so_far.stopped().unwrap_or_default();
+                return Attempt::Over(self.late("the beginning of the reply", FIRST_BYTE, first, usage));
+            }
             Ok(Err(e)) => return self.unsent(e),
             Ok(Ok(response)) => response,
         };
         if !response.status().is_success() {
-            return self.refused(response).await;
+            return self.refused(response, offered).await;
         }
-        let whole = response
-            .headers()
-            .get(CONTENT_TYPE)
-            .and_then(|v| v.to_str().ok())
-            .is_some_and(|t| t.starts_with("application/json"));
         let mut partial = PartialReply::default();
-        match self.read(response, whole, first_by, &mut partial, link).await {
-            Ok(()) => self.conclude(partial, offered),
-            Err(attempt) => *attempt,
+        let mut attempt = match self.read(response, first_by, &mut partial, link, so_far).await {
+            Ok(()) => self.judge(partial, offered),
+            Err(attempt) => {
+                so_far.heard(partial.bytes(), partial.usage);
+                *attempt
+            }
+        };
+        // The brief was taken: what its server did not count is estimated.
+        let usage = match &mut attempt {
+            Attempt::Done(answered) => &mut answered.usage,
+            Attempt::Again { failure, .. } | Attempt::Over(CallError::Failed(failure)) => &mut failure.usage,
+            Attempt::Over(CallError::Quota { usage, .. }) => usage,
+            _ => return attempt,
+        };
+        if self.reach.is_priced && usage.cost == Some(Money(0)) {
+            usage.cost = None;
         }
+        *usage = so_far.completed(*usage);
+        attempt
     }
 
     /// The request got no reply at all.
@@ -86,17 +105,19 @@ impl<D: Dialect> HttpAgent<D> {
             )),
             None => {
                 let what = if e.is_connect() { "cannot be reached" } else { "closed the connection" };
-                let message = format!("{host} {what}: {}", self.short(&chain(&e)));
+                let key = if e.is_timeout() { "; raise `connect_timeout` if it needs longer" } else { "" };
+                let message = format!("{host} {what}: {}{key}", self.short(&chain(&e)));
                 Attempt::Again {
                     failure: failure(FailureKind::Unavailable, message, Usage::default()),
                     by_provider: false,
                     told: None,
+                    begun: false,
                 }
             }
         }
     }
 
-    async fn refused(&self, mut response: Response) -> Attempt {
+    async fn refused(&self, mut response: Response, offered: bool) -> Attempt {
         let status = response.status();
         let told = retry::told(response.headers(), self.reach.clock.now_ms());
         let location = response
@@ -115,7 +136,12 @@ impl<D: Dialect> HttpAgent<D> {
             }
             body.extend_from_slice(&piece);
         }
+        let body = match &mut Unpacking::of(response.headers(), MAX_ERROR) {
+            Some(unpacking) => unpacking.feed(&body).unwrap_or_default(),
+            None => body,
+        };
         let said = ErrorBody::read(&body);
+        let told = told.or(said.wait);
         let mut message = format!("{} answered {status}", self.reach.host);
         if !said.message.is_empty() {
             let _ = write!(message, ": {}", self.short(&said.message));
@@ -126,13 +152,19 @@ impl<D: Dialect> HttpAgent<D> {
         } else {
             message.push_str(meaning.advice());
         }
+        let is_unfit =
+            matches!(meaning, ErrorMeaning::Lasting(FailureKind::Misconfigured) | ErrorMeaning::NotFound);
+        if is_unfit && offered {
+            message.push_str(
+                "; it was offered tools: a model that takes none cannot be the worker of a goal or an audit",
+            );
+        }
         let message = self.reach.scrub(message);
-        if status.as_u16() == 400 && !said.param.is_empty() && self.dialect.adapt(&said.param) {
+        if matches!(status.as_u16(), 400 | 422) && !said.param.is_empty() && self.dialect.adapt(&said.param) {
             return Attempt::Adapted(failure(FailureKind::Misconfigured, message, Usage::default()));
         }
-        if matches!(status.as_u16(), 400 | 422)
-            && meaning == ErrorMeaning::Lasting(FailureKind::Misconfigured)
-        {
+        // Routers say that they find nobody who takes what was asked for.
+        if matches!(status.as_u16(), 400 | 404 | 422) && is_unfit {
             return Attempt::Unfit(failure(FailureKind::Misconfigured, message, Usage::default()));
         }
         self.meant(meaning, message, told, Usage::default())
@@ -146,8 +178,14 @@ impl<D: Dialect> HttpAgent<D> {
                 let until = self.reach.clock.now_ms().saturating_add(ms);
                 Attempt::Over(CallError::Quota { until_ms: Some(until), message, usage })
             }
-            ErrorMeaning::Passing(kind) => {
-                Attempt::Again { failure: failure(kind, message, usage), by_provider: true, told }
+            ErrorMeaning::Passing(kind) => Attempt::Again {
+                failure: failure(kind, message, usage),
+                by_provider: true,
+                told,
+                begun: false,
+            },
+            ErrorMeaning::NotFound => {
+                Attempt::Over(CallError::Failed(failure(FailureKind::Misconfigured, message, usage)))
             }
             ErrorMeaning::Lasting(kind) => Attempt::Over(CallError::Failed(failure(kind, message, usage))),
         }
@@ -156,13 +194,14 @@ impl<D: Dialect> HttpAgent<D> {
     async fn read(
         &self,
         mut response: Response,
-        whole: bool,
         first_by: Instant,
         partial: &mut PartialReply,
         link: &Link,
+        so_far: &SoFar,
     ) -> Result<(), Box<Attempt>> {
         let idle = self.reach.timeouts.idle;
-        let (mut sse, mut body, mut wire) = (Sse::default(), Vec::new(), 0);
+        let mut unpacking = Unpacking::of(response.headers(), MAX_WIRE);
+        let (mut sse, mut body, mut wire, mut is) = (Sse::default(), Vec::new(), 0, None);
         let (mut by, mut told) = (first_by, 0);
         while !partial.done {
             let piece = match timeout_at(by, response.chunk()).await {
@@ -170,20 +209,34 @@ impl<D: Dialect> HttpAgent<D> {
                 Ok(Ok(None)) => break,
                 Ok(Err(e)) => return Err(Box::new(self.cut(partial, &self.short(&chain(&e.without_url()))))),
                 Err(_) if wire == 0 => {
-                    let late = self.late("the first piece of the reply", self.reach.timeouts.first_byte);
+                    let usage = so_far.stopped().unwrap_or_default();
+                    let first = self.reach.timeouts.first_byte;
+                    let late = self.late("the first piece of the reply", FIRST_BYTE, first, usage);
                     return Err(Box::new(Attempt::Over(late)));
                 }
                 Err(_) => return Err(Box::new(Attempt::Over(self.stalled(partial, idle)))),
             };
             by = Instant::now() + idle;
-            wire += piece.len();
-            if whole {
-                body.extend_from_slice(&piece);
-            } else {
-                sse.feed(&piece, |data| self.dialect.event(data, partial))
-                    .map_err(|broken| Box::new(self.broken(broken, partial)))?;
+            let unpacked = match &mut unpacking {
+                Some(unpacking) => {
+                    let fed = unpacking.feed(&piece);
+                    Some(fed.map_err(|broken| Box::new(self.broken(broken, partial)))?)
+                }
+                None => None,
+            };
+            let bytes = unpacked.as_deref().unwrap_or(&piece);
+            wire += bytes.len();
+            is = is.or_else(|| form(bytes));
+            match is {
+                None if wire <= MAX_REPLY => continue,
+                Some(Form::Stream) => sse
+                    .feed(bytes, |data| self.dialect.event(data, partial))
+                    .map_err(|broken| Box::new(self.broken(broken, partial)))?,
+                Some(Form::Page | Form::Other) => return Err(Box::new(self.no_reply(bytes, is))),
+                Some(Form::Whole) | None => body.extend_from_slice(bytes),
             }
             told = self.tell(&partial.text, told, link);
+            so_far.heard(partial.bytes(), partial.usage);
             if wire > MAX_WIRE || partial.bytes().max(body.len()) > MAX_REPLY {
                 let (what, most) = if wire > MAX_WIRE { ("stream", MAX_WIRE) } else { ("reply", MAX_REPLY) };
                 let message = format!("the {what} of {} is longer than {most} bytes", self.reach.host);
@@ -191,9 +244,16 @@ impl<D: Dialect> HttpAgent<D> {
                 return Err(Box::new(Attempt::Over(CallError::Failed(failed))));
             }
         }
-        if whole {
+        if is == Some(Form::Stream) && !partial.done {
+            // The last event may lack the blank line that ends it.
+            sse.finish(|data| self.dialect.event(data, partial))
+                .map_err(|broken| Box::new(self.broken(broken, partial)))?;
+            self.tell(&partial.text, told, link);
+        }
+        if is == Some(Form::Whole) {
             self.dialect.whole(&body, partial).map_err(|broken| Box::new(self.broken(broken, partial)))?;
             self.tell(&partial.text, 0, link);
+            so_far.heard(partial.bytes(), partial.usage);
         } else if partial.done {
             // A connection whose reply is read to the very end goes back to the pool.
             let _ = timeout(DRAIN, response.chunk()).await;
@@ -217,11 +277,28 @@ impl<D: Dialect> HttpAgent<D> {
         end
     }
 
+    /// Something came with 200 that is no reply of an API.
+    fn no_reply(&self, bytes: &[u8], is: Option<Form>) -> Attempt {
+        let host = &self.reach.host;
+        let text = String::from_utf8_lossy(&bytes[..bytes.len().min(200)]);
+        let message = if is == Some(Form::Page) {
+            format!(
+                "{host} answered with a web page, not as an API does; check `base_url` (does it end with /v1?)"
+            )
+        } else {
+            format!(
+                "{host} answered with something that is no reply: {}; check `base_url`",
+                self.short(&text)
+            )
+        };
+        Attempt::Over(CallError::failed(FailureKind::Misconfigured, message))
+    }
+
     fn stalled(&self, partial: &PartialReply, idle: Duration) -> CallError {
         CallError::Failed(failure(
             FailureKind::Timeout,
             format!(
-                "{} fell silent for {} ms after {} bytes of its reply",
+                "{} fell silent for {} ms after {} bytes of its reply; raise `idle_timeout` if it needs longer",
                 self.reach.host,
                 idle.as_millis(),
                 partial.bytes()
@@ -240,6 +317,7 @@ impl<D: Dialect> HttpAgent<D> {
                 failure: failure(FailureKind::Unavailable, message, partial.usage),
                 by_provider: false,
                 told: None,
+                begun: false,
             };
         }
         Attempt::Over(CallError::Failed(failure(FailureKind::BrokenOff, message, partial.usage)))
@@ -253,20 +331,23 @@ impl<D: Dialect> HttpAgent<D> {
                 partial.usage,
             ))),
             Broken::Said(said) => {
-                let message = format!("{} reported an error: {}", self.reach.host, self.short(&said.message));
-                match (said.meaning(0), partial.bytes() == 0) {
-                    (ErrorMeaning::Passing(kind), false) => {
-                        Attempt::Over(CallError::Failed(failure(kind, message, partial.usage)))
-                    }
-                    (meaning, _) => self.meant(meaning, message, None, partial.usage),
+                let meaning = said.meaning(200);
+                let (host, why) = (&self.reach.host, self.short(&said.message));
+                let message = format!("{host} reported an error: {why}{}", meaning.advice());
+                let mut attempt = self.meant(meaning, message, said.wait, partial.usage);
+                // Nothing of an unfinished reply was acted on.
+                if let Attempt::Again { begun, .. } = &mut attempt {
+                    *begun = partial.bytes() > 0;
                 }
+                attempt
             }
         }
     }
 
-    fn conclude(&self, mut partial: PartialReply, offered: bool) -> Attempt {
-        let finished = self.dialect.finished(&partial);
-        let Some(stop) = partial.stop.take().filter(|_| finished) else {
+    fn judge(&self, mut partial: PartialReply, offered: bool) -> Attempt {
+        // Some servers say that nothing follows, and not why.
+        let unsaid = partial.done && partial.bytes() > 0;
+        let Some(stop) = partial.stop.take().or_else(|| unsaid.then_some(StopReason::EndTurn)) else {
             return self.cut(&partial, "the stream ended without its finish");
         };
         let stop = match stop {
@@ -274,6 +355,9 @@ impl<D: Dialect> HttpAgent<D> {
             StopReason::EndTurn if offered && !partial.raw_calls.is_empty() => StopReason::ToolUse,
             // Who was offered nothing cannot be given what it asks for.
             StopReason::ToolUse if !offered => StopReason::Other("tool_use".to_owned()),
+            StopReason::EndTurn if !partial.raw_calls.is_empty() && partial.text.trim().is_empty() => {
+                StopReason::Other("tool_use".to_owned())
+            }
             said => said,
         };
         if stop == StopReason::EndTurn && partial.text.trim().is_empty() {

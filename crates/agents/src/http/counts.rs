@@ -1,10 +1,11 @@
 //! Counts of tokens as servers write them. A reply is not thrown away for what its server counted: whole numbers are read
 //! in any of the usual forms, and what is no count is not known.
 
+use gadfly_engine::Money;
 use serde::de::{Deserialize, DeserializeOwned, Deserializer};
 use serde_json::Value;
 
-/// A count; none if it is negative, not whole or no number at all.
+/// A count; none if it is negative or no number at all. Parts of a token are one more.
 pub(crate) fn count<'de, D: Deserializer<'de>>(from: D) -> Result<Option<u64>, D::Error> {
     Ok(whole(&Value::deserialize(from)?))
 }
@@ -21,10 +22,21 @@ fn whole(value: &Value) -> Option<u64> {
         _ => return None,
     };
     let (whole, fraction) = text.split_once('.').unwrap_or((&text, ""));
-    if fraction.bytes().any(|digit| digit != b'0') || !whole.bytes().all(|digit| digit.is_ascii_digit()) {
+    if ![whole, fraction].iter().all(|digits| digits.bytes().all(|digit| digit.is_ascii_digit())) {
         return None;
     }
-    whole.parse().ok()
+    let more = fraction.bytes().any(|digit| digit != b'0');
+    whole.parse::<u64>().ok().map(|whole| whole.saturating_add(u64::from(more)))
+}
+
+/// Dollars that a server says a call cost.
+pub(crate) fn dollars<'de, D: Deserializer<'de>>(from: D) -> Result<Option<Money>, D::Error> {
+    let usd = match Value::deserialize(from)? {
+        Value::Number(number) => number.as_f64(),
+        Value::String(text) => text.trim().parse().ok(),
+        _ => None,
+    };
+    Ok(usd.and_then(Money::of_usd))
 }
 
 #[cfg(test)]
@@ -41,7 +53,8 @@ mod tests {
             ("0", Some(0)),
             ("-1", None),
             ("-1.0", None),
-            ("12.5", None),
+            ("12.5", Some(13)),
+            ("\"12.x\"", None),
             ("1e3", Some(1000)),
             ("1e300", None),
             ("\"\"", None),

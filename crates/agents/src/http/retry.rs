@@ -1,8 +1,9 @@
-//! When to try again: the server's own word (`retry-after-ms`, `Retry-After`), else full jitter.
+//! When to try again: the server's own word, in a header or in its body, else full jitter.
 
 use std::time::Duration;
 
 use reqwest::header::HeaderMap;
+use serde_json::Value;
 
 use crate::services::Jitter;
 
@@ -18,13 +19,41 @@ pub(crate) fn told(headers: &HeaderMap, now_ms: u64) -> Option<Duration> {
     if let Some(ms) = text("retry-after-ms").and_then(|t| t.parse::<f64>().ok()) {
         return bounded(ms);
     }
-    let after = text("retry-after")?;
+    let Some(after) = text("retry-after") else {
+        return text("x-ratelimit-reset").and_then(|reset| moment(reset.parse().ok()?, now_ms));
+    };
     if let Ok(seconds) = after.parse::<f64>() {
         return bounded(seconds * 1000.0);
     }
     let at = jiff::fmt::rfc2822::parse(after).ok()?.timestamp().as_millisecond();
     let wait = u64::try_from(at).ok()?.saturating_sub(now_ms).min(YEAR_MS);
     Some(Duration::from_millis(wait))
+}
+
+/// A time to come back at: milliseconds or seconds since 1970, or seconds from now.
+fn moment(number: f64, now_ms: u64) -> Option<Duration> {
+    let now = now_ms as f64;
+    if number >= 1e11 {
+        return bounded((number - now).max(0.0));
+    }
+    if number >= 1e9 {
+        return bounded(number.mul_add(1000.0, -now).max(0.0));
+    }
+    bounded(number * 1000.0)
+}
+
+/// What a detail of an error asks for: `{"@type": "…RetryInfo", "retryDelay": "34s"}`.
+pub(super) fn asked_by(detail: &Value) -> Option<Duration> {
+    let seconds = detail.get("retryDelay")?.as_str()?.strip_suffix('s')?;
+    bounded(seconds.parse::<f64>().ok()? * 1000.0)
+}
+
+/// What stands beside an error's message: `metadata.headers`, as routers pass a provider's on.
+pub(super) fn beside(error: &Value) -> Option<Duration> {
+    let headers = error.get("metadata")?.get("headers")?.as_object()?;
+    let (_, after) = headers.iter().take(64).find(|(name, _)| name.eq_ignore_ascii_case("retry-after"))?;
+    let seconds = after.as_f64().or_else(|| after.as_str()?.trim().parse().ok())?;
+    bounded(seconds * 1000.0)
 }
 
 #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // bounded on the line before
@@ -62,6 +91,19 @@ mod tests {
         assert_eq!(after("retry-after", "-3"), None);
         assert_eq!(after("retry-after", "NaN"), None);
         assert_eq!(after("retry-after", "1e300"), Some(Duration::from_millis(YEAR_MS)));
+        assert_eq!(after("x-ratelimit-reset", "784111777000"), Some(Duration::from_secs(90)), "milliseconds");
+        assert_eq!(after("x-ratelimit-reset", "30"), Some(Duration::from_secs(30)));
+        assert_eq!(after("x-ratelimit-reset", "-30"), None);
+    }
+
+    #[test]
+    fn a_wait_in_the_body_is_read_and_bounded() {
+        let delay = |text: &str| asked_by(&serde_json::json!({"retryDelay": text}));
+        assert_eq!(delay("34s"), Some(Duration::from_secs(34)));
+        assert_eq!(delay("0.25s"), Some(Duration::from_millis(250)));
+        assert_eq!([delay("soon"), delay("-1s"), delay("34")], [None; 3]);
+        let routed = serde_json::json!({"metadata": {"headers": {"Retry-After": "7"}}});
+        assert_eq!(beside(&routed), Some(Duration::from_secs(7)));
     }
 
     #[test]

@@ -45,12 +45,25 @@ impl Sse {
         Ok(())
     }
 
+    /// No more bytes follow: what has no end has come all the same.
+    pub fn finish<E: From<TooLong>>(
+        &mut self,
+        mut each: impl FnMut(&[u8]) -> Result<(), E>,
+    ) -> Result<(), E> {
+        if !self.line.is_empty() {
+            let line = std::mem::take(&mut self.line);
+            self.line_ended(&line, &mut each)?;
+        }
+        self.line_ended(b"", &mut each)
+    }
+
     fn line_ended<E: From<TooLong>>(
         &mut self,
         line: &[u8],
         each: &mut impl FnMut(&[u8]) -> Result<(), E>,
     ) -> Result<(), E> {
         let line = line.strip_suffix(b"\r").unwrap_or(line);
+        let line = line.strip_prefix(b"\xef\xbb\xbf").unwrap_or(line);
         if line.is_empty() {
             if std::mem::take(&mut self.has_data) {
                 let said = each(&self.data);

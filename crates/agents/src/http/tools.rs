@@ -98,6 +98,15 @@ impl PartialCalls {
             let is_another =
                 !id.is_empty() && !name.is_empty() && !raw_call.id.is_empty() && raw_call.id != id;
             if !is_another {
+                // A name in two pieces; one that is said again is the same.
+                if id.is_empty() && !name.is_empty() && raw_call.args.is_empty() && !raw_call.name.is_empty()
+                {
+                    if raw_call.name != name && raw_call.name.len() + name.len() <= MAX_NAME {
+                        raw_call.name.push_str(name);
+                        self.bytes += name.len();
+                    }
+                    return Ok(());
+                }
                 for (has, said) in [(&mut raw_call.id, id), (&mut raw_call.name, name)] {
                     if has.is_empty() {
                         said.clone_into(has);
@@ -123,6 +132,24 @@ impl PartialCalls {
         {
             raw_call.args.push_str(args);
             self.bytes += args.len();
+        }
+    }
+
+    /// The place of the next call, where a server gives none.
+    pub fn next(&self) -> u64 {
+        self.begun.len() as u64
+    }
+
+    /// The arguments of the call at this place, whole: they take the place of what came in pieces.
+    pub fn whole(&mut self, index: u64, args: &str) {
+        if args.is_empty() {
+            return;
+        }
+        if let Some(PartialCall { raw_call, .. }) =
+            self.begun.iter_mut().rev().find(|begun| begun.index == index)
+        {
+            self.bytes = self.bytes.saturating_sub(raw_call.args.len()).saturating_add(args.len());
+            args.clone_into(&mut raw_call.args);
         }
     }
 
@@ -184,6 +211,19 @@ mod tests {
             ["call_2", "call_1"],
             "an id that a later call has is not given away"
         );
+    }
+
+    #[test]
+    fn a_name_in_two_pieces_is_one_and_a_name_that_is_said_again_is_the_same() {
+        let mut raw_calls = PartialCalls::default();
+        raw_calls.begin(0, "a", "run_").unwrap();
+        raw_calls.begin(0, "", "command").unwrap();
+        raw_calls.more(0, "{}");
+        raw_calls.begin(1, "b", "read").unwrap();
+        raw_calls.begin(1, "", "read").unwrap();
+        raw_calls.begin(1, "b", "read").unwrap();
+        let names: Vec<String> = raw_calls.finish().into_iter().map(|raw_call| raw_call.name).collect();
+        assert_eq!(names, ["run_command", "read"]);
     }
 
     #[test]

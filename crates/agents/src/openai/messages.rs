@@ -122,7 +122,7 @@ struct ImageUrl<'a> {
 }
 
 /// Written where it goes: a picture is large enough not to be copied first.
-struct DataUrl<'a>(&'a Picture);
+pub(crate) struct DataUrl<'a>(pub &'a Picture);
 
 impl Serialize for DataUrl<'_> {
     fn serialize<S: Serializer>(&self, s: S) -> Result<S::Ok, S::Error> {

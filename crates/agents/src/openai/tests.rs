@@ -16,6 +16,8 @@ fn dialect() -> OpenAi {
         max_tokens: None,
         length: LengthField::MaxTokens,
         cache_key: false,
+        effort: None,
+        extra: Extra::default(),
         without: AtomicU8::new(0),
     }
 }

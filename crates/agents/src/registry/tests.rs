@@ -95,7 +95,7 @@ fn people_are_told_where_briefs_go() {
 
 #[test]
 fn endpoints_are_below_the_base() {
-    let at = |base: &str| below(&base_url(&spec(base, "K"), None).unwrap(), "messages").to_string();
+    let at = |base: &str| http::at(&spec(base, "K"), "messages");
     assert_eq!(at("https://api.anthropic.com"), "https://api.anthropic.com/v1/messages");
     assert_eq!(at("https://api.anthropic.com/v1/"), "https://api.anthropic.com/v1/messages");
     assert_eq!(at("http://h:1/x/v2"), "http://h:1/x/v2/messages");

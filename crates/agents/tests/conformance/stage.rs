@@ -5,7 +5,9 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-use gadfly_agents::{Agent, AgentServices, AgentSpec, Fault, Jitter, Script, ScriptedReply, Secret, build};
+use gadfly_agents::{
+    Agent, AgentServices, AgentSpec, Api, Fault, Jitter, Script, ScriptedReply, Secret, build,
+};
 use gadfly_testbed::{Behaviour, Server};
 
 use crate::case::{ASKED, Case, KEY, RESULT, SCHEMA, SESSION, TEXT};
@@ -18,6 +20,9 @@ pub enum When {
     Before,
     During,
 }
+
+/// The kind `openai` in its other form.
+pub const RESPONSES: &str = "openai (responses)";
 
 /// An agent ready to be called, and the means to see what happens around it.
 pub struct Stage {
@@ -113,7 +118,7 @@ pub async fn set(kind: &'static str, case: Case) -> Stage {
     let spec = AgentSpec { name: "tried".into(), key: Some(Secret::new(KEY)), ..AgentSpec::default() };
     let world = AgentServices::new().with_jitter(Arc::new(NoJitter));
     let (spec, world, around) = match kind {
-        "openai" | "anthropic" => {
+        "openai" | RESPONSES | "anthropic" | "google" => {
             let script = BTreeMap::from([("plain".to_owned(), vec![TEXT.to_owned()])]);
             let server = Server::start(Behaviour { script, ..Behaviour::default() }).await.unwrap();
             let (base_url, model) = (Some(server.v1()), Some(model(case).to_owned()));
@@ -142,6 +147,8 @@ pub async fn set(kind: &'static str, case: Case) -> Stage {
         }
         other => panic!("kind `{other}` has no stage: add one, or the suite does not cover it"),
     };
+    let spec = AgentSpec { api: (kind == RESPONSES).then_some(Api::Responses), ..spec };
+    let kind = if kind == RESPONSES { "openai" } else { kind };
     let agent = build(kind, spec.clone(), &world).unwrap();
     Stage {
         cancel,

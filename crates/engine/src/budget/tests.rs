@@ -141,8 +141,61 @@ fn sums_never_wrap() {
 #[test]
 fn a_price_row_decides_unless_the_agent_states_its_cost() {
     let price = Price { input: 3000, output: 15_000, cache_read: 300, cache_write: 3750, ..Price::default() };
-    let used = Usage { input: 1000, output: 100, cache_read: 10, cache_write: 1, cost: None };
+    let used = Usage { input: 1000, output: 100, cache_read: 10, cache_write: 1, ..Usage::default() };
     assert_eq!(used.cost_at(Some(&price)), Money(3_000_000 + 1_500_000 + 3_000 + 3_750));
     assert_eq!(Usage { cost: Some(Money(7)), ..used }.cost_at(Some(&price)), Money(7));
     assert_eq!(used.cost_at(None), Money(0));
+}
+
+#[test]
+fn what_is_not_stated_is_estimated_as_reservations_are_and_what_is_stated_stays() {
+    let none = Usage::default().or_estimated(1000, 40);
+    assert_eq!((none.input, none.output, none.estimated), (564, 20, true));
+    let stated = Usage { input: 7, output: 3, ..Usage::default() };
+    assert_eq!(stated.or_estimated(1000, 40), stated);
+    let half = Usage { cache_read: 7, ..Usage::default() }.or_estimated(1000, 40);
+    assert_eq!((half.input, half.cache_read, half.output, half.estimated), (0, 7, 20, true));
+    assert!(
+        !Usage { input: 7, ..Usage::default() }.or_estimated(1000, 0).estimated,
+        "nothing came: nothing is missing"
+    );
+}
+
+#[test]
+fn an_estimate_counts_against_caps_and_leaves_totals_unknown() {
+    let (mut ledger, one) = (Ledger::default(), id(1));
+    ledger.limit(Account::Run, tokens(100));
+    ledger.reserve(&one, vec![Account::Run], Reservation { tokens: 60, money: Money(0) }).unwrap();
+    assert_eq!(ledger.settle_estimated(&one, 60, Money(5)), None);
+    let spent = ledger.spent(&Account::Run);
+    assert_eq!((spent.tokens, spent.money, spent.unknown), (60, Money(5), true));
+    let next = Reservation { tokens: 41, money: Money(0) };
+    assert!(ledger.reserve(&id(2), vec![Account::Run], next).is_err(), "it counts");
+}
+
+#[test]
+fn a_long_prompt_has_its_own_price_for_all_its_tokens() {
+    let long = LongPrice { above: 100, input: 20, output: 30, cache_read: 2, cache_write: 25 };
+    let price =
+        Price { input: 10, output: 15, cache_read: 1, cache_write: 12, long: Some(long), ..Price::default() };
+    let cost = |input, cache_read, output| {
+        Usage { input, output, cache_read, ..Usage::default() }.cost_at(Some(&price)).0
+    };
+    assert_eq!(cost(100, 0, 2), 1030, "up to the bound");
+    assert_eq!(cost(101, 0, 2), 2080, "beyond it");
+    assert_eq!(cost(60, 41, 2), 60 * 20 + 41 * 2 + 60, "cached tokens are part of the prompt");
+    assert_eq!(price.worst(101, 1), Money(101 * 25 + 30));
+    assert_eq!(price.at_most(100), Money(1500));
+    assert_eq!(price.at_most(101), Money(101 * 30));
+}
+
+#[test]
+fn two_calls_cost_what_both_cost() {
+    let one = Usage { input: 1, output: 2, cost: Some(Money(3)), ..Usage::default() };
+    let sum = one.plus(one);
+    assert_eq!((sum.input, sum.output, sum.cost, sum.estimated), (2, 4, Some(Money(6)), false));
+    assert_eq!(one.plus(Usage::default()), one);
+    assert_eq!(Usage::default().plus(one), one);
+    let unstated = one.plus(Usage { input: 5, ..Usage::default() });
+    assert_eq!((unstated.cost, unstated.estimated), (None, true), "no part of it is taken for the whole");
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::cx::FailedCall;
 use super::going_on::{self, CallProgress};
 use super::run::{Pending, Run, RunMode};
-use crate::budget::{Account, Cap, CapScope, Money, Reservation, Shortage, Usage};
+use crate::budget::{Account, Cap, CapScope, Money, Reservation, Shortage, Usage, brief_tokens};
 use crate::digest::Digest;
 use crate::effect::{CallFailure, Class, Effect, EffectId, EffectKind, FailureKind, NodePath, Reply};
 use crate::event::EventKind;
@@ -247,13 +247,9 @@ impl Run {
         }
         let said: usize = messages.iter().flat_map(|m| &m.parts).map(|p| p.size(&self.texts)).sum();
         let bytes = said.saturating_add(tools.map_or(0, |tools| self.texts.get(tools).len()));
-        let input = (bytes as u64).div_ceil(2).saturating_add(64);
-        let output = card.max_output_tokens;
-        let money = card.price.as_ref().map_or(0, |p| {
-            let per_input = p.input.max(p.cache_write);
-            input.saturating_mul(per_input).saturating_add(output.saturating_mul(p.output))
-        });
-        Reservation { tokens: input.saturating_add(output), money: stated.money.unwrap_or(Money(money)) }
+        let (input, output) = (brief_tokens(bytes as u64), card.max_output_tokens);
+        let money = card.price.as_ref().map_or(Money(0), |price| price.worst(input, output));
+        Reservation { tokens: input.saturating_add(output), money: stated.money.unwrap_or(money) }
     }
 
     pub fn signal(&mut self, node: &NodePath, kind: EffectKind) {
@@ -302,6 +298,7 @@ impl Run {
             // Nobody knows what a call that never came back has cost; what it told before is a part of it.
             Reply::Failed(f)
                 if matches!(f.kind, FailureKind::Timeout | FailureKind::BrokenOff)
+                    && !f.usage.estimated
                     && self.is_within(open, &f.usage) =>
             {
                 return self.charge_unknown(open);
@@ -323,12 +320,21 @@ impl Run {
             | Reply::Conflicts(_)
             | Reply::Tool(_) => Usage::default(),
         };
-        let card = self.plan.agents.get(&call.agent);
+        self.book(id, &call.agent, usage);
+    }
+
+    /// Turns a reservation into what was used, and stops the run if that was more than it may.
+    fn book(&mut self, id: &EffectId, agent: &str, usage: Usage) {
+        let card = self.plan.agents.get(agent);
         let cost = usage.cost_at(card.and_then(|c| c.price.as_ref()));
-        let beyond = card.and_then(|card| beyond_its_call(&call.agent, card, usage.tokens(), cost));
-        let over = self.ledger.settle(id, usage.tokens(), cost);
+        let beyond = card.and_then(|card| beyond_its_call(agent, card, usage.tokens(), cost));
+        let over = if usage.estimated {
+            self.ledger.settle_estimated(id, usage.tokens(), cost)
+        } else {
+            self.ledger.settle(id, usage.tokens(), cost)
+        };
         let run = self.ledger.spent(&Account::Run);
-        let agent = call.agent.clone();
+        let agent = agent.to_owned();
         let node = id.node.clone();
         self.emit(&node, EventKind::Charged { effect: id.clone(), agent, usage, cost, run });
         if let Some(shortage) = over {
@@ -348,17 +354,24 @@ impl Run {
         usage.tokens() <= open.effect.reserve.tokens && cost <= open.effect.reserve.money
     }
 
-    /// Keeps the reservation of a call without an answer as spent, and says so.
+    /// Keeps the reservation of a call without an answer as spent, and says so. One that said, when it was stopped, what it had
+    /// used by then costs that.
     fn charge_unknown(&mut self, open: &OpenEffect) {
         let Effect { id, reserve, .. } = &open.effect;
+        if let Some(call) = open.call.as_ref().filter(|_| open.used.estimated) {
+            return self.book(id, &call.agent, open.used);
+        }
         let card = open.call.as_ref().and_then(|call| self.plan.agents.get(&call.agent));
         let told = open.used.cost_at(card.and_then(|card| card.price.as_ref()));
         // What it told before may be more than was thought possible.
         let least = Reservation { tokens: open.used.tokens(), money: told };
         self.ledger.lose(id, least);
         let Some(call) = &open.call else { return };
-        let (effect, agent, usage) = (id.clone(), call.agent.clone(), Usage::default());
         let (run, cost) = (self.ledger.spent(&Account::Run), reserve.money.max(told));
+        // Nobody knows of which kind the tokens were.
+        let input = reserve.tokens.max(open.used.tokens());
+        let usage = Usage { input, cost: Some(cost), estimated: true, ..Usage::default() };
+        let (effect, agent) = (id.clone(), call.agent.clone());
         self.emit(&id.node, EventKind::Charged { effect, agent, usage, cost, run });
     }
 

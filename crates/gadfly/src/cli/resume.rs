@@ -13,6 +13,9 @@ pub struct ResumeArgs {
     /// The run's id, or the beginning of it
     #[arg(value_name = "RUN", required_unless_present = "all")]
     pub run: Option<String>,
+    /// As `run` has it: what was agreed to when a run began is not asked again
+    #[arg(long, short = 'y', hide = true)]
+    pub yes: bool,
     /// Every run that can go on
     #[arg(long, conflicts_with = "run")]
     pub all: bool,

@@ -19,7 +19,7 @@ use crate::context::Context;
 use crate::exit::{self, Code};
 use crate::interrupts::Interrupts;
 use crate::output::feed::Feed;
-use crate::output::table::moment;
+use crate::output::table::{self, moment};
 use crate::output::{ask, consent, error, next_command, print, problems, safe, terminal};
 use crate::telemetry;
 
@@ -165,13 +165,14 @@ async fn run(batch: Batch, args: &cli::BatchArgs, context: &Context) -> Code {
     print::err(&counts(&report));
     let stopped = *stop.borrow() != Stop::No && report.left + report.interrupted > 0;
     if stopped {
-        print::err(&format!("to go on: {}", next_command::command_line()));
+        let spent = table::cost(report.cost, report.cost_unknown);
+        print::err(&format!("{spent} is spent; to go on: {}", next_command::command_line()));
     }
     if report.unaffordable > 0 {
         let cap = given(args).1.unwrap_or_default();
         print::err(&format!(
             "the budget of {cap} does not cover the worst case of the next loop; {} is spent; raise --budget-usd to go on",
-            report.cost
+            table::cost(report.cost, report.cost_unknown)
         ));
     }
     if let Some(waits) = quota(&report).filter(|_| !stopped) {
@@ -204,7 +205,7 @@ async fn show(progress: Arc<BatchProgress>, live: bool) {
         let total = progress.total.load(Ordering::Relaxed);
         let running = progress.running.load(Ordering::Relaxed);
         let rate = done.saturating_sub(at_start) as f64 / began.elapsed().as_secs_f64().max(0.001);
-        let cost = progress.cost();
+        let cost = table::cost(progress.cost(), progress.is_cost_unknown());
         let text = format!("{done}/{total} done · {running} running · {cost} · {rate:.1}/s");
         if live {
             let cut: String = text.chars().take(terminal::width()).collect();

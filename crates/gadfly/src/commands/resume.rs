@@ -33,6 +33,8 @@ pub async fn resume(args: ResumeArgs, context: &Context) -> Code {
 }
 
 async fn go(args: &ResumeArgs, context: &Context) -> Result<Code, Code> {
+    // Nothing is asked here: the flag is taken because `run` has it.
+    let _ = args.yes;
     let gadfly = context.open_existing()?;
     if context.problems.iter().any(Problem::is_error) {
         return Err(problems::refuse(&context.problems, &context.root.dir));

@@ -123,24 +123,28 @@ fn once_more_must_be_affordable() {
 
 #[test]
 fn a_good_reply_is_not_thrown_away_for_what_its_server_counted() {
+    // What cannot be a count is not stated, and estimated.
     for (usage, tokens) in [
-        (r#"{"prompt_tokens": 12.0, "completion_tokens": "3"}"#, 15),
+        (r#"{"prompt_tokens": 12.0, "completion_tokens": "3"}"#, Some(15)),
         (
             r#"{"prompt_tokens": "12", "completion_tokens": 3, "prompt_tokens_details": {"cached_tokens": -1}}"#,
-            15,
+            Some(15),
         ),
-        (r#"{"prompt_tokens": -1, "completion_tokens": 3}"#, 3),
-        (r#"{"prompt_tokens": 12.5, "completion_tokens": []}"#, 0),
-        (r#"{"prompt_tokens": 12, "completion_tokens": 3, "prompt_tokens_details": 7}"#, 15),
-        ("\"none\"", 0),
-        ("null", 0),
+        (r#"{"prompt_tokens": -1, "completion_tokens": 3}"#, None),
+        (r#"{"prompt_tokens": 12.5, "completion_tokens": []}"#, None),
+        (r#"{"prompt_tokens": 12, "completion_tokens": 3, "prompt_tokens_details": 7}"#, Some(15)),
+        ("\"none\"", None),
+        ("null", None),
     ] {
         let writer = Odd::serve(move |_| whole("The abstract.", usage));
-        let judge = Odd::serve(|_| whole("[STATUS: APPROVED]\nAt most 150 words.", "{}"));
+        let counted = r#"{"prompt_tokens": 1, "completion_tokens": 1}"#;
+        let judge = Odd::serve(move |_| whole("[STATUS: APPROVED]\nAt most 150 words.", counted));
         let project = project(&writer, &judge, "");
         let said = project.gadfly(&RUN);
         assert_eq!((said.code, writer.asked()), (0, 1), "{usage}: {}", said.err);
         let row: serde_json::Value = serde_json::from_str(&project.gadfly(&["runs", "--json"]).out).unwrap();
-        assert_eq!(row["tokens"].as_u64(), Some(tokens), "{usage}: {row}");
+        let found = row["tokens"].as_u64().unwrap_or_default();
+        assert_eq!(row["cost_unknown"] == true, tokens.is_none(), "{usage}: {row}");
+        assert!(tokens.map_or(found > 17, |stated| found == stated + 2), "{usage}: {row}");
     }
 }

@@ -136,7 +136,7 @@ impl Share {
         self.calls = self.calls.saturating_add(1);
         self.tokens = self.tokens.saturating_add(usage.tokens());
         self.money.0 = self.money.0.saturating_add(cost.0);
-        self.unknown |= unknown;
+        self.unknown |= unknown || usage.estimated;
     }
 }
 

@@ -218,7 +218,7 @@ fn tokens_from_a_cache_add_up_and_are_part_of_all_tokens() {
     let mut state = state();
     let mut run = Spent::default();
     for cache_read in [0, 8_000, 100] {
-        let usage = Usage { input: 1_000, output: 50, cache_read, cache_write: 10, cost: None };
+        let usage = Usage { input: 1_000, output: 50, cache_read, cache_write: 10, ..Usage::default() };
         (run.tokens, run.calls) = (run.tokens + usage.tokens(), run.calls + 1);
         let (effect, agent) = ("run#1".parse().unwrap(), "critic".into());
         apply(&mut state, vec![EventKind::Charged { effect, agent, usage, cost: Money(1), run }], vec![]);

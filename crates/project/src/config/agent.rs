@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use gadfly_engine::budget::{Limits, Money, Price};
+use gadfly_engine::budget::{Limits, LongPrice, Money, Price};
 use gadfly_engine::digest::Digest;
 use gadfly_engine::masked::looks_like_key;
 
@@ -37,9 +37,19 @@ pub struct AgentConfig {
     pub script: Option<Sourced<PathBuf>>,
     pub timeout: Sourced<Duration>,
     pub connect_timeout: Sourced<Duration>,
+    pub first_byte_timeout: Sourced<Duration>,
     pub idle_timeout: Sourced<Duration>,
     pub max_tokens: Sourced<u64>,
     pub temperature: Option<Sourced<f64>>,
+    /// `chat` or `responses`.
+    pub api: Option<Sourced<String>>,
+    pub api_version: Option<Sourced<String>>,
+    pub effort: Option<Sourced<String>>,
+    pub thinking_tokens: Option<Sourced<u64>>,
+    /// `Name: value`, or `Name: $VARIABLE`.
+    pub headers: Vec<Sourced<String>>,
+    /// A JSON object.
+    pub body: Option<Sourced<String>>,
     pub concurrent: Sourced<u64>,
     pub price: Option<Sourced<Price>>,
     pub max_usd_per_call: Option<Sourced<Money>>,
@@ -110,6 +120,14 @@ pub enum KeySource {
     Command(Vec<String>),
 }
 
+/// What a header of the user's own says.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum HeaderSource<'a> {
+    Text(&'a str),
+    /// The value of this variable.
+    Env(&'a str),
+}
+
 /// Standing instructions.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct SystemPrompt {
@@ -148,7 +166,7 @@ impl AgentConfig {
         let mut say = |problem: Problem, key: &str| problems.push(problem.at(table.place_of(key)));
         let Some(kind) = table.kind("kind") else {
             if !table.has("kind") {
-                let kinds: Vec<_> = AgentKind::ALL.iter().map(|k| k.name()).collect();
+                let kinds: Vec<_> = AgentKind::every().map(AgentKind::name).collect();
                 let message = format!("agent `{name}` has no `kind`");
                 say(Problem::error(message).help(format!("add one of: {}", kinds.join(", "))), "kind");
             }
@@ -208,9 +226,18 @@ impl AgentConfig {
             connect_timeout: table
                 .time("connect_timeout")
                 .unwrap_or(Sourced::built_in(keys::CONNECT_TIMEOUT)),
+            first_byte_timeout: table
+                .time("first_byte_timeout")
+                .unwrap_or(Sourced::built_in(keys::FIRST_BYTE_TIMEOUT)),
             idle_timeout: table.time("idle_timeout").unwrap_or(Sourced::built_in(keys::IDLE_TIMEOUT)),
             max_tokens: table.whole("max_tokens").unwrap_or(Sourced::built_in(keys::MAX_TOKENS)),
             temperature: table.number("temperature"),
+            api: table.text("api"),
+            api_version: table.text("api_version"),
+            effort: table.text("effort"),
+            thinking_tokens: table.whole("thinking_tokens"),
+            headers: table.texts("headers").map(|list| list.value).unwrap_or_default(),
+            body: table.text("body"),
             concurrent: table.whole("concurrent").unwrap_or(Sourced::built_in(keys::CONCURRENT)),
             price: table.table("price").and_then(|t| price(name, t, &mut say)),
             max_usd_per_call: table.number("max_usd_per_call").map(|n| n.map(Money::from_usd)),
@@ -223,6 +250,7 @@ impl AgentConfig {
             kind,
         };
         agent.check_names(&mut say);
+        agent.check_headers(&mut say);
         if agent.output.value == ArtifactSource::Files && !agent.kind.value.edits_files() {
             let message = format!("agent `{name}` of kind `{}` cannot change files", agent.kind.value);
             say(Problem::error(message).help("remove `output`: what it replies is its work"), "output");
@@ -235,10 +263,6 @@ impl AgentConfig {
     }
 
     fn check_names(&self, say: &mut impl FnMut(Problem, &str)) {
-        let is_variable = |name: &str| {
-            !name.starts_with(|c: char| c.is_ascii_digit())
-                && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
-        };
         let key = self.key.as_ref().and_then(|k| match &k.value {
             KeySource::Env(name) => Some(name.as_str()),
             KeySource::Command(_) => None,
@@ -280,11 +304,54 @@ impl AgentConfig {
         }
     }
 
+    /// A header with its value, or the variable that has it.
+    pub fn header(text: &str) -> Option<(&str, HeaderSource<'_>)> {
+        let (name, value) = text.split_once(':')?;
+        let (name, value) = (name.trim(), value.trim());
+        let is_name = !name.is_empty() && name.chars().all(|c| c.is_ascii_alphanumeric() || "-_".contains(c));
+        let is_value = !value.is_empty() && !value.chars().any(char::is_control);
+        let value = value.strip_prefix('$').map_or(HeaderSource::Text(value), HeaderSource::Env);
+        (is_name && is_value).then_some((name, value))
+    }
+
+    fn check_headers(&self, say: &mut impl FnMut(Problem, &str)) {
+        let Some(base_url) = &self.base_url else { return };
+        for header in &self.headers {
+            // A value is not repeated: it may be a key.
+            let (message, help) = match Self::header(&header.value) {
+                None => {
+                    ("an entry that is no `Name: value`".to_owned(), "like headers = [\"X-Title: review\"]")
+                }
+                Some((name, HeaderSource::Text(value))) if looks_like_key(value) => (
+                    format!("a value of `{name}` that looks like a key"),
+                    "put it into a variable: \"Name: $VARIABLE\"",
+                ),
+                Some((_, HeaderSource::Env(variable))) if !is_variable(variable) => (
+                    "an entry whose `$` is followed by no name of a variable".to_owned(),
+                    "like \"X-Org: $ORG_ID\"",
+                ),
+                Some((_, HeaderSource::Env(variable)))
+                    if vendor_host(variable).is_some_and(|host| host != base_url.value.host) =>
+                {
+                    (format!("`{variable}`, another vendor's key"), "a key goes to its vendor only")
+                }
+                Some(_) => continue,
+            };
+            let message = format!("`headers` of agent `{}` has {message}", self.name);
+            say(Problem::error(message).help(help), "headers");
+        }
+    }
+
     fn check_key(&self, say: &mut impl FnMut(Problem, &str)) {
         let Some(base_url) = &self.base_url else { return };
         let host = &base_url.value.host;
         let Some(key) = &self.key else {
-            if let Some(to) = self.kind.value.base_url().filter(|_| base_url.layer == ConfigLayer::BuiltIn) {
+            if let Some(to) = self
+                .kind
+                .value
+                .base_url()
+                .filter(|_| base_url.layer == ConfigLayer::BuiltIn && !base_url.value.loopback)
+            {
                 let message = format!("agent `{}` sends no key to {to}", self.name);
                 let help = "add `key_env = \"…\"` with the name of the variable that holds it";
                 say(Problem::warning(message).help(help), "kind");
@@ -317,9 +384,14 @@ impl AgentConfig {
     }
 }
 
+fn is_variable(name: &str) -> bool {
+    !name.starts_with(|c: char| c.is_ascii_digit())
+        && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
+}
+
 fn is_used(key: &str, kind: AgentKind) -> bool {
     match keys::find(ConfigSection::Agent, key).map(|k| k.used) {
-        Some(KeyScope::Kinds(kinds)) => kinds.contains(&kind),
+        Some(KeyScope::Kinds(kinds)) => kinds.contains(&kind.form()),
         _ => true,
     }
 }
@@ -340,7 +412,9 @@ fn say_unused_and_missing(
         }
     }
     let required = match kind {
-        AgentKind::OpenAi | AgentKind::Anthropic => Some(("model", "model = \"the model's name\"")),
+        AgentKind::OpenAi | AgentKind::Anthropic | AgentKind::Google | AgentKind::Vendor(_) => {
+            Some(("model", "model = \"the model's name\""))
+        }
         AgentKind::Command => Some(("command", "command = [\"./critic.sh\"]")),
         AgentKind::Scripted => Some(("script", "script = \"replies.toml\"")),
         AgentKind::Acp => Some(("command", "command = [\"gemini\", \"--acp\"]")),
@@ -381,6 +455,16 @@ fn price(name: &str, table: &ConfigTable, say: &mut impl FnMut(Problem, &str)) -
         cache_read: per_token(or_input("cache_read")),
         cache_write: per_token(or_input("cache_write")),
         as_of: "config".to_owned(),
+        long: table.whole("long_above").map(|above| {
+            let long_input = table.number("long_input").map_or(input.value, |n| n.value);
+            LongPrice {
+                above: above.value,
+                input: per_token(long_input),
+                output: per_token(table.number("long_output").map_or(output.value, |n| n.value)),
+                cache_read: per_token(long_input),
+                cache_write: per_token(long_input),
+            }
+        }),
     };
     Some(Sourced { value: price, layer: table.layer, place: table.place.clone() })
 }

@@ -185,6 +185,7 @@ pub mod on {
 
 pub const TIMEOUT: Duration = Duration::from_mins(10);
 pub const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
+pub const FIRST_BYTE_TIMEOUT: Duration = Duration::from_mins(5);
 pub const IDLE_TIMEOUT: Duration = Duration::from_mins(2);
 pub const MAX_TOKENS: u64 = 8192;
 pub const CONCURRENT: u64 = 4;
@@ -219,7 +220,10 @@ pub(super) const TOKENS: Shape = Shape::Whole { min: 1, max: 1_000_000_000 };
 pub(super) const GOAL_COUNT: Shape = Shape::Whole { min: 1, max: 100_000 };
 pub(super) const ROUND_COUNT: Shape = Shape::Whole { min: 1, max: 100 };
 
-pub(super) const HTTP: KeyScope = KeyScope::Kinds(&[AgentKind::OpenAi, AgentKind::Anthropic]);
+pub(super) const HTTP: KeyScope =
+    KeyScope::Kinds(&[AgentKind::OpenAi, AgentKind::Anthropic, AgentKind::Google]);
+pub(super) const OPENAI: KeyScope = KeyScope::Kinds(&[AgentKind::OpenAi]);
+pub(super) const THINKING: KeyScope = KeyScope::Kinds(&[AgentKind::Anthropic, AgentKind::Google]);
 pub(super) const CLI: [AgentKind; 4] =
     [AgentKind::ClaudeCode, AgentKind::Codex, AgentKind::Gemini, AgentKind::OpenCode];
 pub(super) const PROCESS: KeyScope =
@@ -228,6 +232,7 @@ pub(super) const CONVERSING: KeyScope = KeyScope::Kinds(&[CLI[0], CLI[1], CLI[2]
 pub(super) const PROMPTED: KeyScope = KeyScope::Kinds(&[
     AgentKind::OpenAi,
     AgentKind::Anthropic,
+    AgentKind::Google,
     AgentKind::Command,
     CLI[0],
     CLI[1],
@@ -239,6 +244,7 @@ pub(super) const SCRIPTED: KeyScope = KeyScope::Kinds(&[AgentKind::Scripted]);
 pub(super) const MACHINE: KeyScope = KeyScope::Kinds(&[
     AgentKind::OpenAi,
     AgentKind::Anthropic,
+    AgentKind::Google,
     AgentKind::Command,
     CLI[0],
     CLI[1],
@@ -258,6 +264,8 @@ pub(super) const BY_RUBRIC: KeyScope = KeyScope::Protocols(&[LoopProtocol::Revis
 pub(super) const OF_A_TEXT: KeyScope =
     KeyScope::Protocols(&[LoopProtocol::Revise, LoopProtocol::Score, LoopProtocol::Converge]);
 
+pub(super) const APIS: Shape = Shape::OneOf(&["chat", "responses"]);
+pub(super) const EFFORTS: Shape = Shape::OneOf(&["none", "minimal", "low", "medium", "high", "xhigh", "max"]);
 pub(super) const SANDBOX: Shape = Shape::OneOf(&["landlock", "own", "off"]);
 pub(super) const SEVERITIES: Shape = Shape::OneOf(&["nit", "risk", "fail"]);
 pub(super) const LEVELS: Shape = Shape::OneOf(&["low", "medium", "medium-high", "high", "maximum"]);

@@ -11,6 +11,8 @@ pub const HOST: &str = "host";
 pub enum AgentKind {
     OpenAi,
     Anthropic,
+    /// The Gemini API; `Gemini` is the program.
+    Google,
     ClaudeCode,
     Codex,
     Gemini,
@@ -19,12 +21,32 @@ pub enum AgentKind {
     Command,
     Person,
     Scripted,
+    /// A vendor whose API is like `OpenAI`'s, by its name.
+    Vendor(&'static str),
 }
 
+/// Vendors and servers that speak as `OpenAI` does, and where.
+const VENDORS: [(&str, &str); 12] = [
+    ("mistral", "https://api.mistral.ai/v1"),
+    ("groq", "https://api.groq.com/openai/v1"),
+    ("openrouter", "https://openrouter.ai/api/v1"),
+    ("deepseek", "https://api.deepseek.com/v1"),
+    ("xai", "https://api.x.ai/v1"),
+    ("together", "https://api.together.xyz/v1"),
+    ("fireworks", "https://api.fireworks.ai/inference/v1"),
+    ("cerebras", "https://api.cerebras.ai/v1"),
+    ("ollama", "http://127.0.0.1:11434/v1"),
+    ("llama.cpp", "http://127.0.0.1:8080/v1"),
+    ("vllm", "http://127.0.0.1:8000/v1"),
+    ("lmstudio", "http://127.0.0.1:1234/v1"),
+];
+
 impl AgentKind {
-    pub const ALL: [Self; 10] = [
+    /// All that work in a way of their own.
+    pub const ALL: [Self; 11] = [
         Self::OpenAi,
         Self::Anthropic,
+        Self::Google,
         Self::ClaudeCode,
         Self::Codex,
         Self::Gemini,
@@ -39,6 +61,8 @@ impl AgentKind {
         match self {
             Self::OpenAi => "openai",
             Self::Anthropic => "anthropic",
+            Self::Google => "google",
+            Self::Vendor(name) => name,
             Self::ClaudeCode => "claude-code",
             Self::Codex => "codex",
             Self::Gemini => "gemini",
@@ -50,9 +74,22 @@ impl AgentKind {
         }
     }
 
+    /// All that can be named, vendors included.
+    pub fn every() -> impl Iterator<Item = Self> {
+        Self::ALL.into_iter().chain(VENDORS.iter().map(|(name, _)| Self::Vendor(name)))
+    }
+
+    /// The kind whose options it has.
+    pub const fn form(self) -> Self {
+        match self {
+            Self::Vendor(_) => Self::OpenAi,
+            other => other,
+        }
+    }
+
     /// Reached over HTTP, with a model and perhaps a key.
     pub const fn is_http(self) -> bool {
-        matches!(self, Self::OpenAi | Self::Anthropic)
+        matches!(self, Self::OpenAi | Self::Anthropic | Self::Google | Self::Vendor(_))
     }
 
     /// It can work in a folder and change its files.
@@ -89,8 +126,10 @@ impl AgentKind {
     }
 
     /// Where an agent of this kind is reached if its `base_url` is not given.
-    pub const fn base_url(self) -> Option<&'static str> {
+    pub fn base_url(self) -> Option<&'static str> {
         match self {
+            Self::Google => Some("https://generativelanguage.googleapis.com/v1beta"),
+            Self::Vendor(name) => VENDORS.iter().find(|(known, _)| *known == name).map(|(_, url)| *url),
             Self::OpenAi => Some("https://api.openai.com/v1"),
             Self::Anthropic => Some("https://api.anthropic.com"),
             _ => None,

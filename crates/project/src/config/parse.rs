@@ -184,7 +184,7 @@ impl ConfigReader<'_> {
                 }
             }
             Shape::Kind => {
-                let now: Vec<_> = AgentKind::ALL.iter().map(|k| (k.name(), *k)).collect();
+                let now: Vec<_> = AgentKind::every().map(|k| (k.name(), k)).collect();
                 self.choice(shape, found, "kind", &now, &[]).map(ConfigValue::Kind)
             }
             Shape::Protocol => {

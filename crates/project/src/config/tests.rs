@@ -10,6 +10,7 @@ use proptest::prelude::*;
 use super::*;
 use crate::place::ProblemLevel;
 
+mod apis;
 mod goals;
 mod pipeline;
 mod protocols;

@@ -3,7 +3,7 @@
 use std::fs::File;
 use std::io::BufReader;
 use std::pin::pin;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use gadfly_engine::input::InputKind;
@@ -132,6 +132,7 @@ pub async fn run(
     let mut report = std::mem::take(&mut *shared.report());
     shared.look_again(&mut report);
     report.cost = shared.progress.cost();
+    report.cost_unknown = shared.progress.is_cost_unknown();
     report.left = total.saturating_sub(done).saturating_sub(report.interrupted);
     drop(shared);
     // The last sender is gone with the jobs: the writer ends after what is queued.
@@ -324,10 +325,14 @@ impl JobsShared {
 
     async fn carry_out(&self, work: JobWork) {
         let before = work.resumes.unwrap_or_default();
-        let result = self.drive(&work).await;
+        let shown = Arc::new(AtomicU64::new(before.0));
+        let result = self.drive(&work, &shown).await;
         let cost = result.as_ref().map_or(before, |driven| driven.summary.cost);
+        let unknown = result.as_ref().is_ok_and(|driven| driven.summary.cost_unknown);
+        // Most of it was shown while it was spent.
+        let unseen = cost.0.saturating_sub(shown.load(Ordering::Relaxed));
+        self.progress.add_cost(Money(unseen), unknown);
         let cost = Money(cost.0.saturating_sub(before.0));
-        self.progress.add_cost(cost);
         self.funds.settle(&work.run, cost);
         let JobWork { task, run, .. } = work;
         match result {
@@ -360,7 +365,7 @@ impl JobsShared {
         }
     }
 
-    async fn drive(&self, work: &JobWork) -> Result<RunReport, ResumeError> {
+    async fn drive(&self, work: &JobWork, shown: &Arc<AtomicU64>) -> Result<RunReport, ResumeError> {
         let (engine, writer, first, texts) = match work.resumes {
             None => self.begin(work)?,
             Some(_) => Box::pin(self.take_up(work)).await?,
@@ -368,6 +373,11 @@ impl JobsShared {
         let driving = DriveOptions { attended: false, stop: self.stop.clone(), updates: None };
         let mut driver = self.gadfly.driver(engine, writer, self.template.agent_set.clone(), driving);
         driver.log = LogWritten::ForOthers;
+        let (progress, shown) = (Arc::clone(&self.progress), Arc::clone(shown));
+        driver.meter = Some(Box::new(move |spent| {
+            let before = shown.fetch_max(spent.money.0, Ordering::Relaxed);
+            progress.add_cost(Money(spent.money.0.saturating_sub(before)), spent.unknown);
+        }));
         Ok(driver.drive_and_tell(first, texts).await?)
     }
 

@@ -52,6 +52,7 @@ pub fn proposal(diagnosis: &Diagnosis) -> Vec<FoundAgent> {
         let kind = match vendor.wire {
             Wire::OpenAi => AgentKind::OpenAi,
             Wire::Anthropic => AgentKind::Anthropic,
+            Wire::Google => AgentKind::Google,
         };
         let is_default = kind.name() == vendor.name;
         Some(FoundAgent {

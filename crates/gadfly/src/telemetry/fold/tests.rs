@@ -121,7 +121,7 @@ fn reviewed(critic: &str, verdict: Verdict) -> EventKind {
 }
 
 fn charged(n: u32) -> EventKind {
-    let usage = Usage { input: 5, output: 7, cache_read: 11, cache_write: 13, cost: None };
+    let usage = Usage { input: 5, output: 7, cache_read: 11, cache_write: 13, ..Usage::default() };
     let run = Spent { tokens: 36, money: Money(1_000_000_000), calls: 1, active_ms: 1, unknown: false };
     EventKind::Charged { effect: id(n), agent: "w".into(), usage, cost: Money(1_000_000_000), run }
 }

@@ -1,9 +1,9 @@
 //! The rows of `[agents.NAME]` and its prices.
 
 use super::{
-    CONCURRENT, CONNECT_TIMEOUT, CONTEXT, CONVERSING, ConfigSection, Fixed, HTTP, IDLE_TIMEOUT, Key, MACHINE,
-    MAX_MEMORY_MB, MAX_PROCESSES, MAX_STEPS, MAX_TOKENS, PROCESS, PROMPTED, SANDBOX, SCRIPTED, Shape,
-    TIMEOUT, TOKENS, USD,
+    APIS, CONCURRENT, CONNECT_TIMEOUT, CONTEXT, CONVERSING, ConfigSection, EFFORTS, FIRST_BYTE_TIMEOUT,
+    Fixed, HTTP, IDLE_TIMEOUT, Key, MACHINE, MAX_MEMORY_MB, MAX_PROCESSES, MAX_STEPS, MAX_TOKENS, OPENAI,
+    PROCESS, PROMPTED, SANDBOX, SCRIPTED, Shape, THINKING, TIMEOUT, TOKENS, USD,
 };
 
 const fn key(name: &'static str, shape: Shape) -> Key {
@@ -19,12 +19,12 @@ pub const AGENTS: &[Key] = &[
     key("base_url", Shape::Text)
         .only(HTTP)
         .says("Where its API is reached")
-        .more("Default: https://api.openai.com/v1 for openai, https://api.anthropic.com for anthropic.")
+        .more("Default: the vendor's own address.")
         .like("\"http://127.0.0.1:11434/v1\""),
     key("model", Shape::Text)
         .only(MACHINE)
         .says("The model")
-        .more("Needed for openai and anthropic; passed on to CLI agents; a label for command and scripted.")
+        .more("Needed for those behind an API; passed on to CLI agents; a label for command and scripted.")
         .like("\"qwen3\""),
     key("vendor", Shape::Text)
         .says("Who made the model")
@@ -121,6 +121,11 @@ pub const AGENTS: &[Key] = &[
         .or(Fixed::Time(CONNECT_TIMEOUT))
         .only(HTTP)
         .says("How long connecting may take"),
+    key("first_byte_timeout", Shape::Time)
+        .or(Fixed::Time(FIRST_BYTE_TIMEOUT))
+        .only(HTTP)
+        .says("How long the beginning of a reply may take")
+        .more("A local model may have to be loaded first; a server that does not stream thinks all the while."),
     key("idle_timeout", Shape::Time)
         .or(Fixed::Time(IDLE_TIMEOUT))
         .only(HTTP)
@@ -131,6 +136,35 @@ pub const AGENTS: &[Key] = &[
         .says("How freely the model chooses its words")
         .more("Default: the server's own.")
         .like("0.7"),
+    key("api", APIS)
+        .only(OPENAI)
+        .says("The form it is spoken to in: chat completions, or the Responses API")
+        .more("Default: chat, and responses for models of OpenAI's that nothing else serves.")
+        .like("\"responses\""),
+    key("api_version", Shape::Text)
+        .only(OPENAI)
+        .says("The version in Azure's older addresses, sent as `api-version`")
+        .more("Azure's /openai/v1 needs none.")
+        .like("\"2024-10-21\""),
+    key("effort", EFFORTS)
+        .only(HTTP)
+        .says("How hard a reasoning model thinks")
+        .more("Which words a model takes is its vendor's to say. Default: the model's own.")
+        .like("\"low\""),
+    key("thinking_tokens", Shape::Whole { min: 1, max: 1_000_000 })
+        .only(THINKING)
+        .says("How many tokens a reasoning model may think, beside those of its reply")
+        .more("With anthropic only where it is offered no tools.")
+        .like("4096"),
+    key("headers", Shape::Texts)
+        .only(HTTP)
+        .says("Headers of your own, each as `Name: value`")
+        .more("A value `$NAME` is that of the variable NAME. Keys go into `key_env`.")
+        .like("[\"X-Title: review\"]"),
+    key("body", Shape::Text)
+        .only(HTTP)
+        .says("Keys of your own for the body of its requests: a JSON object, without what Gadfly sets itself")
+        .like("'{\"seed\": 7}'"),
     key("concurrent", Shape::Whole { min: 1, max: 256 })
         .or(Fixed::Whole(CONCURRENT))
         .only(MACHINE)
@@ -148,14 +182,20 @@ pub const AGENTS: &[Key] = &[
         .or(Fixed::Whole(CONTEXT))
         .only(MACHINE)
         .says("Tokens one call can take, brief and answer together: what is larger is judged in parts")
-        .more("The default is that of openai and anthropic; for others nothing is known and nothing is split."),
+        .more("The default is that of those behind an API; for others nothing is known and nothing is split."),
     key("output", Shape::Output)
         .or(Fixed::Text("reply"))
         .says("Where the worker's work is: in its reply, or in the files it changes")
-        .more("Files: all kinds but openai and anthropic, under audit."),
+        .more("Files: all kinds but those behind an API, under audit."),
     key("budget", Shape::Table(ConfigSection::Budget)).says("Caps for all calls of this agent in one run"),
     price("input", "For a million tokens of a brief"),
     price("output", "For a million tokens of a reply"),
     price("cache_read", "For a million tokens read from the provider's cache; default: as `input`"),
     price("cache_write", "For a million tokens written to the provider's cache; default: as `input`"),
+    super::key(Shape::Whole { min: 1, max: 100_000_000 })
+        .of(ConfigSection::Price, "long_above")
+        .says("Prompts with more tokens than this cost `long_input` and `long_output`")
+        .like("200000"),
+    price("long_input", "For a million tokens of a long prompt, cached or not; default: as `input`"),
+    price("long_output", "For a million tokens of a reply to a long prompt; default: as `output`"),
 ];

@@ -300,6 +300,24 @@ fn what_a_call_told_before_it_ran_out_of_time_is_only_a_part_of_its_cost() {
     }
 }
 
+/// Marked, it is what the agent knows of its cost; anything more would be made up.
+#[test]
+fn what_a_stopped_call_says_it_used_is_booked_and_marked() {
+    let told = Usage { output: 30, estimated: true, ..Usage::default() };
+    let failed = CallFailure { kind: FailureKind::BrokenOff, message: "cut".into(), usage: told };
+    let mut broken = Table::new().start();
+    broken.replies(Reply::Failed(CallFailure { kind: FailureKind::Timeout, ..failed }));
+    let mut stopped = Table::new().start();
+    let what =
+        InputKind::Observed { effect: stopped.open().id, observation: Observation::Usage { usage: told } };
+    stopped.try_put("told", what, Vec::new()).unwrap();
+    stopped.replies(Reply::Cancelled { sent: true });
+    for table in [broken, stopped] {
+        let spent = table.engine.spent();
+        assert_eq!((spent.tokens, spent.unknown, spent.calls), (30, true, 1), "{}", table.log());
+    }
+}
+
 #[test]
 fn an_answer_that_crosses_a_cancel_decides_nothing() {
     let mut t = Table::new().start();
