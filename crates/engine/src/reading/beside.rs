@@ -54,6 +54,10 @@ const SILENT: &[&str] = &[
     "references",
     "tools",
     "tools_used",
+    "command",
+    "commands",
+    "commands_run",
+    "tests_run",
     "word_count",
     "words",
     "threshold",
@@ -153,6 +157,19 @@ const GOOD: &[&str] = &[
 /// Is a text under this key no remark about the work?
 pub fn is_silent(key: &str) -> bool {
     forms::is_one_of(&key.to_lowercase().replace(['-', ' '], "_"), SILENT)
+}
+
+/// Does a list hold nothing but names, praise, or what says that something is in order?
+pub fn is_list_of_praise(key: &str, list: &Value) -> bool {
+    const NAMES: [&str; 8] = ["command", "tool", "file", "path", "source", "reference", "test", "run"];
+    let lower = key.to_lowercase().replace(['-', ' '], "_");
+    let good = lower.split('_').any(|word| GOOD.iter().any(|part| word.starts_with(part)));
+    let fine = |one: &Value| {
+        one.as_str().is_some_and(|text| doubt::item(super::lines::tick(text).0, text) == Weight::Fine)
+    };
+    let names = lower.split('_').any(|word| NAMES.iter().any(|name| word.starts_with(name)))
+        && against(&Map::from_iter([(key.to_owned(), list.clone())]), &[]).is_none();
+    is_silent(key) || good || names || list.as_array().is_some_and(|list| list.iter().all(fine))
 }
 
 /// The first thing that speaks against an approval among the fields that are not `known`, as a passage.

@@ -120,6 +120,12 @@ fn found(text: &str, scope: Scope, off: Option<Rule>) -> impl Iterator<Item = (R
             }
         }
         let before = at.checked_sub(1).and_then(|at| sentences.get(at)).copied();
+        // `It has no bearing on the verdict.`, said of the sentence before.
+        let next = sentences.get(at + 1).copied().unwrap_or_default();
+        let waived = patterns::waives_what_was_said(next) && !is_pressing(sentence);
+        if scope == Scope::Prose && waived && !is_lacking(sentence, Reading::Judgement) {
+            continue;
+        }
         let rule = match settled::rest(sentence, before, sentences.get(at + 1).copied()) {
             settled::Rest::Lacking if scope != Scope::Evidence => {
                 Some(Rule::Defect).filter(|rule| off != Some(*rule))
@@ -128,7 +134,8 @@ fn found(text: &str, scope: Scope, off: Option<Rule>) -> impl Iterator<Item = (R
             settled::Rest::Text(rest) => in_sentence(&rest, scope, off).or_else(|| {
                 // What was set aside may have been what affirms.
                 let is_whole = scope == Scope::Prose && off != Some(Rule::Unaffirmed) && rest == sentence;
-                (is_whole && affirms_nothing(sentence)).then_some(Rule::Unaffirmed)
+                (is_whole && affirms_nothing(sentence) && !is_label(sentence, next))
+                    .then_some(Rule::Unaffirmed)
             }),
         };
         found.extend(rule.map(|rule| (rule, sentence.trim().to_owned())));
@@ -154,16 +161,29 @@ fn in_sentence(sentence: &str, scope: Scope, off: Option<Rule>) -> Option<Rule> 
         return None;
     }
     if is_offered(sentence) {
-        return is_pressing(sentence).then_some(Rule::Demand).filter(|rule| off != Some(*rule));
+        let presses = is_pressing(sentence).then_some(Rule::Demand);
+        let rest = patterns::with_consequence(sentence);
+        let lacks = || is_lacking(&rest, Reading::Judgement).then_some(Rule::Defect);
+        return presses.or_else(lacks).filter(|rule| off != Some(*rule));
     }
     let sentence = &subject::without(sentence);
     let plain = without_praise(sentence);
     RULES.into_iter().filter(|rule| off != Some(*rule)).find(|rule| breaks(*rule, sentence, &plain, scope))
 }
 
+/// `First criterion: the sample size. Yes, …`: named, and then judged.
+fn is_label(sentence: &str, next: &str) -> bool {
+    let next = next.trim_start();
+    let judged =
+        ["yes", "ok", "met", "fine", "done", "given", "stated", "named", "present", "a ", "both", "it is"];
+    sentence.split_whitespace().count() <= 6
+        && (next.starts_with(|c: char| c.is_ascii_digit() || matches!(c, '✓' | '✅' | '✔'))
+            || judged.iter().any(|head| next.to_lowercase().starts_with(head)))
+}
+
 /// Is there nothing in an English sentence of some length that speaks for the work?
 fn affirms_nothing(sentence: &str) -> bool {
-    !affirm::is_plain(sentence)
+    (affirm::only_asks(sentence) || !affirm::is_plain(sentence) && affirm::leaves_it_to_others(sentence))
         && tongues::is_english(sentence)
         && !denies_by_label(sentence)
         && !is_offered(sentence)
@@ -189,12 +209,14 @@ fn breaks(rule: Rule, sentence: &str, plain: &str, scope: Scope) -> bool {
         (Rule::Shortfall, _) => shortfall(sentence) || finds(Rule::Shortfall, plain),
         // What describes the work may say what a program must do; only orders to change it count.
         (Rule::Demand, Scope::Evidence | Scope::Answer) => orders(plain),
-        (Rule::Demand, Scope::Prose) => finds(rule, plain) || is_instruction(plain),
+        (Rule::Demand, Scope::Prose) => finds(rule, plain) || is_instruction(plain) || orders_later(plain),
         (Rule::Condition | Rule::Tampering, Scope::Evidence)
         | (Rule::CutOff | Rule::Undecided | Rule::Lenient | Rule::Unclear | Rule::Unaffirmed, _) => false,
         (Rule::Defect, Scope::Prose) => {
             finds(rule, plain)
                 || is_none_by_label(sentence)
+                || patterns::names_a_fault(plain)
+                || patterns::has_none(plain) && !polarity::names_unwanted(sentence)
                 || is_lacking(sentence, Reading::Judgement)
                 || tongues::speaks_against(sentence)
         }
@@ -215,6 +237,19 @@ fn breaks(rule: Rule, sentence: &str, plain: &str, scope: Scope) -> bool {
     }
 }
 
+/// `… overlap a good deal; merge them before starting`: an order behind a mark.
+fn orders_later(sentence: &str) -> bool {
+    let labelled = sentence.split_once(": ").is_some_and(|(label, order)| {
+        const HEADS: [&str; 14] = [
+            "more", "thing", "note", "request", "remark", "ask", "todo", "action", "addition", "ps", "also",
+            "still", "only", "left",
+        ];
+        let named = label.split(|c: char| !c.is_alphanumeric()).any(|word| forms::is_one_of(word, &HEADS));
+        named && weight::begins_with_a_demand(order)
+    });
+    labelled || sentence.split_inclusive([';', '—', '–']).skip(1).any(is_instruction)
+}
+
 fn is_lacking(sentence: &str, reading: Reading) -> bool {
     if !tongues::is_english(sentence) {
         return false;
@@ -223,8 +258,12 @@ fn is_lacking(sentence: &str, reading: Reading) -> bool {
     segments(&plain).any(|segment| polarity::of(segment, reading).lacking)
 }
 
-/// `Optionally, …`, `As a suggestion, …`: a remark that says of itself that nothing follows from it.
+/// `Optionally, …`, `As a suggestion, …`, `without consequence for the verdict`: a remark that says of itself that nothing follows
+/// from it.
 fn is_offered(sentence: &str) -> bool {
+    if patterns::is_without_consequence(sentence) {
+        return true;
+    }
     let lower = sentence.trim_start_matches(|c: char| !c.is_alphanumeric()).to_lowercase();
     [
         "optionally",
@@ -269,9 +308,12 @@ fn denies_by_label(sentence: &str) -> bool {
                 .any(|head| value.trim().to_lowercase().starts_with(head));
         // `Test: none` denies something that should be there.
         let bad = polarity::names_something_bad(label)
-            || ["note", "remark", "suggest", "escalat", "optional", "minor", "nit", "other", "more", "to do"]
-                .iter()
-                .any(|word| named.contains(word));
+            || [
+                "note", "remark", "suggest", "escalat", "optional", "minor", "nit", "other", "more", "to do",
+                "cons",
+            ]
+            .iter()
+            .any(|word| named.contains(word));
         (void || bad && (zero || says_nothing(value)))
             && !value.trim().is_empty()
             && label.split_whitespace().count() <= 8
@@ -368,6 +410,11 @@ pub fn concedes(text: &str) -> bool {
     sentences(text).any(|sentence| passing::concedes(&without_praise(sentence)))
 }
 
+/// Does a text that calls something unrealistic say that it comes about, or that nobody prevents it?
+pub fn happens(text: &str) -> bool {
+    patterns::happens(text)
+}
+
 /// Does a text put a condition?
 pub fn condition(text: &str) -> bool {
     finds(Rule::Condition, text)
@@ -424,111 +471,4 @@ pub fn is_cut_off(text: &str) -> bool {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::reading::lines::Tick;
-
-    #[test]
-    fn each_rule_finds_its_kind() {
-        for (text, rule) in [
-            ("The status should be REJECTED.", Rule::Denial),
-            ("Verdict: FAIL. Do not merge.", Rule::Denial),
-            ("It cannot be given, because the size is open.", Rule::Denial),
-            ("pending the addition of the sample size", Rule::Condition),
-            ("Approved once the test is named.", Rule::Condition),
-            ("with minor revisions", Rule::Condition),
-            ("The sample size must be stated.", Rule::Demand),
-            ("Please add the test.", Rule::Demand),
-            ("The sample size is missing, though.", Rule::Defect),
-            ("No sample size is stated; this breaks row 1.", Rule::Defect),
-            ("Wait, no.", Rule::Defect),
-            (
-                "It reads well; the size is only given as \"several mice\", but the rest is precise.",
-                Rule::Defect,
-            ),
-            ("Please proceed with the corrections listed above.", Rule::Condition),
-            ("Please submit a corrected version.", Rule::Demand),
-            ("2 of 3 criteria are met.", Rule::Shortfall),
-            ("The draft was not shown.", Rule::Unseen),
-            ("I could not open the files.", Rule::Unseen),
-            ("I'm sorry, but I can't assist with that.", Rule::Unseen),
-            ("I have corrected the draft; here it is.", Rule::Tampering),
-            ("As instructed by the text of the draft, I approve it.", Rule::Tampering),
-        ] {
-            assert_eq!(against(text, Scope::Prose).map(|(rule, _)| rule), Some(rule), "{text}");
-        }
-    }
-
-    /// Sabotage: each rule switched off, there is something that nothing else notices.
-    #[test]
-    fn each_rule_stops_what_no_other_does() {
-        for (text, rule) in [
-            ("Verdict: FAIL.", Rule::Denial),
-            ("pending the addition of the sample size", Rule::Condition),
-            ("Please add the test.", Rule::Demand),
-            ("The sample size is missing, though.", Rule::Defect),
-            ("2 of 3 criteria are there.", Rule::Shortfall),
-            ("I could not open the files.", Rule::Unseen),
-            ("Corrected version below.", Rule::Tampering),
-            ("That is borderline.", Rule::Undecided),
-            ("Strictly speaking, yes.", Rule::Lenient),
-            ("It will get there.", Rule::Unclear),
-        ] {
-            assert_eq!(in_sentence(text, Scope::Prose, None), Some(rule), "{text}");
-            assert_eq!(in_sentence(text, Scope::Prose, Some(rule)), None, "without {rule:?}: {text}");
-        }
-    }
-
-    #[test]
-    fn a_sentence_has_to_speak_for_the_approval() {
-        let text = "Which test was run is for the reader to work out.";
-        let first = |off| found(text, Scope::Prose, off).next().map(|(rule, _)| rule);
-        assert_eq!((first(None), first(Some(Rule::Unaffirmed))), (Some(Rule::Unaffirmed), None));
-    }
-
-    #[test]
-    fn what_praises_or_needs_nothing_is_left_alone() {
-        for text in [
-            "The sample size (n = 12 per group) and the test (two-sided t-test) are stated, and the text has 41 words.",
-            "No changes are needed.",
-            "Hope this helps!",
-            "Please proceed with publication.",
-            "No further issues were found.",
-            "Nothing is missing.",
-            "All required elements are present.",
-            "The sample size, which was missing, is now stated.",
-            "The earlier draft was rejected for two reasons; both are gone.",
-            "None of the items remains open.",
-            "It does not need to be changed.",
-            "3 of 3 criteria are met.",
-            "0 of 14 lines apply.",
-            "The draft states the sample size per group and names the test.",
-            "Short, but complete.",
-            "p < 0.05 in 3/4 of the runs",
-        ] {
-            assert_eq!(against(text, Scope::Prose), None, "{text}");
-        }
-    }
-
-    #[test]
-    fn items_under_an_approval_are_weighed() {
-        for (text, weight) in [
-            ("Sample size: met, n = 12 per group", Weight::Fine),
-            ("**Test:** met", Weight::Fine),
-            ("Length: PASS", Weight::Fine),
-            ("None", Weight::Fine),
-            ("The sample size is stated (n = 12 per group).", Weight::Fine),
-            ("Item 1: addressed, n = 12 per group.", Weight::Fine),
-            ("State the sample size.", Weight::Against),
-            ("No statistical test is named: name the test and whether it is two-sided.", Weight::Against),
-            ("\"several mice\" is no sample size: state the number of mice per group.", Weight::Against),
-            ("Sample size: not met", Weight::Against),
-            ("样本量未说明。", Weight::Against),
-            ("The title", Weight::Unsure),
-        ] {
-            assert_eq!(item(Tick::None, text), weight, "{text}");
-        }
-        assert_eq!(item(Tick::Open, "Sample size"), Weight::Against);
-        assert_eq!(item(Tick::Done, "Sample size"), Weight::Fine);
-    }
-}
+mod tests;

@@ -30,6 +30,11 @@ const STEPS: [&str; 24] = [
     "step",
     "executing",
 ];
+/// What an agent sets itself to do.
+const TICKED: [&str; 14] = [
+    "read", "check", "review", "verify", "compare", "count", "judge", "decide", "assess", "evaluate",
+    "inspect", "run", "open", "examine",
+];
 /// Elements in which a call, or what it gave, is printed.
 const TAGS: [&str; 4] = ["function_", "invoke", "parameter", "tool_"];
 /// Labels before what a tool says.
@@ -99,13 +104,16 @@ pub(super) fn without(text: &str) -> Option<String> {
     }
     let mut kept = String::with_capacity(text.len());
     let text = &text[banner(text)..];
+    // Where tools are called, what the agent says begins with the same mark as a call.
+    let is_called = text.lines().any(|line| line.trim_start().starts_with('⎿'));
     // The output of a command reaches up to the next blank line.
     let mut output = false;
     for line in text.lines() {
         let begun = begins(line);
         output = !line.trim().is_empty() && begun.unwrap_or(output);
-        if (begun.is_none() && !output) || is_of_the_review(line) {
-            kept.push_str(line);
+        if (begun.is_none() && !output) || is_of_the_review(line) && !is_ticked(line) {
+            let spoken = line.trim_start().strip_prefix(['●', '⏺']).filter(|_| is_called && begun.is_none());
+            kept.push_str(spoken.map_or(line, str::trim_start));
         }
         kept.push('\n');
     }
@@ -142,12 +150,23 @@ fn is_of_the_review(line: &str) -> bool {
         || line.trim_start().starts_with(['{', '}', '"', '|', '#', '>'])
 }
 
+/// Is this a step that an agent has ticked off? It may name what is reviewed.
+fn is_ticked(line: &str) -> bool {
+    let step = line.trim_start().strip_prefix(['☒', '☑', '✔']);
+    step.and_then(|step| step.split_whitespace().next()).is_some_and(|verb| is_one(verb, &TICKED))
+        && !TROUBLE.iter().any(|word| line.to_lowercase().contains(word))
+}
+
 /// Does a tool's line begin here, and does output follow it?
 fn begins(line: &str) -> Option<bool> {
     let body = line.trim();
     let bare = body.trim_start_matches(['●', '⏺', '•', '*', '-', '>', '→', '✔', '✓', ' ']);
     if body.starts_with('⎿') {
         return Some(true);
+    }
+    // `☒ Read the draft`: a step of a list that an agent ticks off.
+    if is_ticked(body) {
+        return Some(false);
     }
     let tag = body.trim_start_matches(['<', '/']);
     if tag.len() < body.len() && TAGS.iter().any(|name| tag.starts_with(name)) {
@@ -168,6 +187,7 @@ fn begins(line: &str) -> Option<bool> {
         || has_time(bare)
         || is_call(bare)
         || is_labelled(bare)
+        || is_metered(bare)
         || is_step_done(bare);
     is_log.then_some(false)
 }
@@ -203,6 +223,32 @@ fn is_labelled(text: &str) -> bool {
     })
 }
 
+/// `Thought for 4s`, `Completed in 3.4 seconds`, `Total cost: $0.003`: what something took or cost.
+fn is_metered(text: &str) -> bool {
+    let mut words = text.split_whitespace();
+    let first = words.next().unwrap_or_default().trim_matches(|c: char| !c.is_alphanumeric()).to_lowercase();
+    let begins = first.ends_with("ed")
+        || is_one(
+            &first,
+            &[
+                "thought", "took", "total", "cost", "tokens", "usage", "time", "session", "duration",
+                "latency", "ran",
+            ],
+        );
+    let unit = |word: &str| {
+        let word = word.trim_matches(|c: char| !(c.is_alphanumeric() || c == '$'));
+        let unit = word.trim_start_matches(|c: char| c.is_ascii_digit() || matches!(c, '.' | ','));
+        let counted = unit.len() < word.len();
+        word.starts_with('$') && word.len() > 1
+            || counted && is_one(unit, &["s", "ms", "sec", "m", "min"])
+            || is_one(word, &["seconds", "tokens", "minutes", "request", "requests", "turns"])
+    };
+    begins
+        && text.split_whitespace().count() <= 12
+        && text.contains(|c: char| c.is_ascii_digit())
+        && text.split_whitespace().any(unit)
+}
+
 /// `Reading d.md... done.`
 fn is_step_done(text: &str) -> bool {
     let first = text.split(' ').next().unwrap_or_default();
@@ -229,6 +275,9 @@ mod tests {
             "[Bash: wc -w d.md]",
             "tool_result: 212 bytes",
             "Reading d.md... done.",
+            "● Thought for 4s",
+            "Completed in 3.4 seconds",
+            "Total duration (API): 4.1s",
             "$ pytest\n1 passed, 0 failed",
             "OpenAI Codex v0.58.0\n--------\nmodel: x\napproval: never\n--------\ncodex\ntokens used\n3,418",
         ] {

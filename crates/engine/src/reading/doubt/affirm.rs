@@ -33,7 +33,7 @@ const PLAINLY: &str = r"(?xi)
     |within|under|below
     |resolv\w+|address\w*|fixed|corrected|done|settled|closed|gone|mended|improv\w+|added|replaced|removed|cured|dealt|withdraw\w*|withdrawn|incorporated|implemented|remedied|taken\s+care
     |ready|approv\w+|accept\w*|agree\w*|happy|glad|pleased|content|endorse\w*|recommend\w*|sign\w*\s+off|go\s+ahead|ship|merge|congratulat\w*|thank\w*|welcome|cheers|kudos|bravo|like|liked|enjoy\w*|pleasure
-    |in\s+(?:order|place|line|scope)|up\s+to\s+(?:standard|scratch)|ticked|check(?:s|ed)\s+out|verified|confirm\w*|checked|reviewed|true|valid|optional|bonus|praise|deserves?|free\s+of|as\s+(?:it|they)\s+should|so\s+(?:is|are|does|do|has)|(?:is|are)\s+(?:there|here|in)|stands|real|easy|follows?|deducted|rows?|withdraw|asks?\s+for|published|one\s+(?:is|has)|stops\s+there|forbids?|applies)\b
+    |in\s+(?:order|place|line|scope)|up\s+to\s+(?:standard|scratch)|ticked|checks?|finds?|found|learns?|written|wrote|verified|confirm\w*|checked|reviewed|true|valid|optional|bonus|praise|deserves?|free\s+of|as\s+(?:it|they)\s+should|so\s+(?:is|are|does|do|has)|(?:is|are)\s+(?:there|here|in)|stands|real|easy|follows?|deducted|rows?|withdraw|asks?\s+for|published|one\s+(?:is|has)|stops\s+there|forbids?|applies)\b
     |\b(?:I|we)(?:\s+will|['’]ll|\s+have|['’]ve|\s+also|\s+then)*\s+(?:\w+ly\s+)?(?:assess|read|compare|check|go|went|look|count|examin|consider|review|evaluat|walk|judg|weigh|search|scan|verif|open|measur|start|begin|inspect|stud|double)\w*\b|\blet\s+(?:me|us)\b
     |\d|[✓✔✅👍🎉💯]|\blgtm\b";
 
@@ -48,10 +48,49 @@ pub(super) fn is_plain(text: &str) -> bool {
         )
     });
     let words = text.split_whitespace().filter(|word| word.chars().any(char::is_alphabetic)).count();
-    words < 5
+    words < 3
         || words < 8 && COUNTED.as_ref().is_some_and(|re| re.is_match(text))
+        || words < 5 && ["A ", "An "].iter().any(|head| text.trim_start().starts_with(head))
         || text.trim_end().ends_with(':')
         || PLAINLY_RE.as_ref().is_none_or(|re| re.is_match(text))
+}
+
+/// Does a text hold a word that plainly affirms?
+pub(super) fn says_so(text: &str) -> bool {
+    static MORE: LazyLock<Option<Regex>> = LazyLock::new(|| {
+        english::pattern(
+            r"(?i)\b(?:is|are|respected|observed|honou?red|found|present|quoted|gut|ja|oui)\b|erfüllt|\bsí",
+        )
+    });
+    let is = |re: &LazyLock<Option<Regex>>| re.as_ref().is_some_and(|re| re.is_match(text));
+    is(&PLAINLY_RE) || is(&MORE)
+}
+
+/// Who or what else would have to say it: a sentence that affirms nothing and leaves it to them.
+pub(super) fn leaves_it_to_others(text: &str) -> bool {
+    static OTHERS: LazyLock<Option<Regex>> = LazyLock::new(|| {
+        english::pattern(
+            r"(?xi)\b(?:readers?|reviewers?|authors?|writers?|others?|whoever|anyone|anybody|everyone|nobody|somebody|someone|one\s+(?:wonders|has|must|may|might|can|could|would)|lab|journal|supplement|appendix|wonder\w*|guess\w*|infer\w*|imagin\w*|figured?\s+out|work(?:ed)?\s+out|f(?:i|ou)nd\s+out|look(?:ed)?\s+up|ask|see|trusts?|relies|rely|less\s+so|secret|mystery|belongs?|insert|supply|criteri\w+|rubric|items?|requirements?|samples?|sizes?|numbers?|counts?|tests?|methods?|sources?|references?|figures?|names?|dates?|groups?)\b",
+        )
+    });
+    OTHERS.as_ref().is_none_or(|re| re.is_match(text))
+}
+
+/// `Which test was run …`, `How many mice there were …`: what is asked for is named as a question, and nothing says that it is
+/// answered.
+pub(super) fn only_asks(text: &str) -> bool {
+    static ASKS: LazyLock<Option<Regex>> = LazyLock::new(|| {
+        english::pattern(
+            r"(?i)^\W*(?:which|how\s+(?:many|much|large|big|long)|whether|who|what\s+(?:test|number|size|the))\b[^?]*$",
+        )
+    });
+    static ANSWERED: LazyLock<Option<Regex>> = LazyLock::new(|| {
+        english::pattern(
+            r"(?xi)\b(?:stated|named|given|said|reported|specified|described|identified|explicit\w*|clear\w*|evident|obvious|plain\w*|known|told|spelled|spelt|listed|noted|written|defined|answered|there|present|found|met|satisfied|fulfilled|in\s+(?:place|order|the\s+(?:text|draft))|is\s+in|are\s+in|matters?|right|fine|good|well|done|delivered|provided|included|shown|printed)\b",
+        )
+    });
+    ASKS.as_ref().is_some_and(|re| re.is_match(text))
+        && !ANSWERED.as_ref().is_some_and(|re| re.is_match(text))
 }
 
 /// Does a text hold anything that affirms?
@@ -63,7 +102,7 @@ pub(super) fn affirms(text: &str) -> bool {
 pub(super) fn is_step(text: &str) -> bool {
     static STEP: LazyLock<Option<Regex>> = LazyLock::new(|| {
         english::pattern(
-            r"(?xi)^\W*(?:I|we)(?:['’]ve|\s+have)?\s+(?:\w+ly\s+)?(?:read|compared|checked|counted|reviewed|examined|looked|went|opened|verified|inspected|assessed|ran)\b|^\W*(?:now\s+|first,?\s+|next,?\s+)?(?:I['’]ll|I\s+will|let\s+me|I['’]m\s+going\s+to)\s+(?:now\s+|first\s+|start\s+by\s+|begin\s+by\s+)?(?:read|count|check|compar|open|look|go|review|examin|run|verif|search|inspect|work)\w*",
+            r"(?xi)^\W*(?:checked|compared|reviewed|verified|examined|assessed|evaluated|inspected)\s+(?:the|both|each|all|it|this)\b|^\W*(?:I|we)(?:['’]ve|\s+have)?\s+(?:\w+ly\s+)?(?:read|compared|checked|counted|reviewed|examined|looked|went|opened|verified|inspected|assessed|ran)\b|^\W*(?:now\s+|first,?\s+|next,?\s+)?(?:I['’]ll|I\s+will|let\s+me|I['’]m\s+going\s+to)\s+(?:now\s+|first\s+|start\s+by\s+|begin\s+by\s+)?(?:read|count|check|compar|open|look|go|review|examin|run|verif|search|inspect|work)\w*",
         )
     });
     STEP.as_ref().is_some_and(|re| re.is_match(text))

@@ -39,10 +39,10 @@ const PATTERNS: &[(Rule, &str)] = &[
         |\b(?:draft|file|document|text|attachment|submission|message)\s+(?:is|was|seems|appears)\s+(?:to\s+be\s+)?(?:empty|blank|truncated|cut\s+off|missing|unavailable)\b
         |\b(?:could|can|was|am|were|did|have|had|has)\s?(?:not|n['’]t)\s+(?:able\s+to\s+|actually\s+|fully\s+|been\s+able\s+to\s+|yet\s+)*(?:see|seen|open|opened|read|access|view|load|verify|verified|check|checked|inspect|run|judge|review|reviewed|evaluate|assess|look|looked)\b
         |\b(?:could|can|did)\s?(?:not|n['’]t)\s+(?:actually\s+)?(?:find|locate)\s+(?:the|this|that|your)\s+(?:draft|work|text|document|file|content|diff|code|paper|attachment|manuscript|submission|plan)
-        |\b(?:unable|not\s+able)\s+to\s+(?:see|open|read|access|find|view|load|verify|check|inspect|run|judge|review|evaluate|assess|assist|help)\b
+        |\b(?:unable|not\s+able)\s+to\s+(?:count|confirm|determine|measure|compare|see|open|read|access|find|view|load|verify|check|inspect|run|judge|review|evaluate|assess|assist|help)\b
         |\b(?:do|does)\s?(?:not|n['’]t)\s+(?:have\s+access|see\s+(?:the|any\s+(?:draft|file|text|work|code|attachment)|a\s+draft))\b
         |\bwithout\s+(?:seeing|reading|having\s+(?:seen|read)|access\s+to|running|checking)\b
-        |\b(?:I\s+assume|I\s+am\s+assuming|I['’]m\s+assuming|assumed\s+(?:that|to\s+be)|I\s+(?:have\s+)?not\s+(?:read|seen|checked|verified|looked)|I\s+(?:only\s+|merely\s+|just\s+)?(?:skimmed|glanced|guess|pretend)|my\s+guess|I(?:['’]m|\s+am)\s+guessing|I\s+will\s+treat|for\s+the\s+(?:purposes?|sake)\s+of\s+(?:this|the)\s+(?:exercise|test)|I['’]ll\s+pretend|only\s+(?:skimmed|glanced|looked\s+at|read|saw)\s+(?:the\s+)?(?:first|part|beginning|half|one)|judging\s+from\s+memory)\b
+        |\b(?:I\s+assume|I\s+am\s+assuming|I['’]m\s+assuming|assumed\s+(?:that|to\s+be)|I\s+(?:have\s+)?not\s+(?:read|seen|checked|verified|looked)|I\s+(?:only\s+|merely\s+|just\s+)?(?:skimmed|glanced|guess|pretend)|my\s+guess|I(?:['’]m|\s+am)\s+guessing|I\s+will\s+treat|for\s+the\s+(?:purposes?|sake)\s+of\s+(?:this|the)\s+(?:exercise|test)|I['’]ll\s+pretend|(?:skimmed|glanced|looked\s+at|read|saw|checked|reviewed)\s+(?:only\s+)?(?:the\s+|a\s+)?(?:first|opening|second|top|upper|last)\s+(?:half|part|page|pages|few|third|section)|only\s+(?:skimmed|glanced|looked\s+at|read|saw)\s+(?:the\s+)?(?:first|part|beginning|half|one)|I\s+(?:stopped|quit|gave\s+up)\b|judging\s+from\s+memory)\b
         |\bI['’]?m\s+sorry\b|\bI\s+am\s+sorry\b|\bI\s+apologi[sz]e\b
         |\b(?:can\s?not|can['’]t|won['’]t|will\s+not)\s+(?:assist|help|comply|provide|continue|review|evaluate|judge)\b
         |\bas\s+an?\s+(?:AI|language\s+model)\b|\busage\s+limit\b|\brate\s+limit\b
@@ -51,12 +51,12 @@ const PATTERNS: &[(Rule, &str)] = &[
     (
         Rule::Condition,
         r"(?xi)
-        \b(?:provided\s+(?:that|the|you|these|it|this|all)|assuming\b|assumes\s+that\b|conditional(?:ly)?\b|contingent\b|subject\s+to\b|pending\b
+        (?:^\W*provided\b|\bprovided\s+(?:\x22|“|\x27))|\b(?:provided\s+(?:that|the|you|these|it|this|all)|assuming\b|assumes\s+that\b|conditional(?:ly)?\b|contingent\b|subject\s+to\b|pending\b
         |(?:as|so)\s+long\s+as\b|as\s+soon\s+as\b|(?:on|under|with|in)\s+(?:the\s+)?(?:condition|assumption|understanding|basis\s+that|premise|proviso|expectation|anticipation|promise)\b
         |for\s+now\b|at\s+this\s+stage\b|benefit\s+of\s+the\s+doubt|(?:can|will|may|to)\s+follow\s+(?:in|later|with|once)\b|(?:we|I)\s+can\s+live\s+with\b
         |(?:authors?|they|you|writer)\s+(?:will|shall|promised?\s+to|promises\s+to|agreed\s+to|is\s+going\s+to)\s+(?:\w+\s+)?(?:{change})\w*|promised\s+to\b|unless\b|in\s+case\b|otherwise\b
         |once\s+(?:the|these|those|this|you|it|all|an?|fixed|corrected|that|task|item|step)\b
-        |after\s+(?:these|those|the\s+following|you|fixing|adding|correcting|making|addressing)\b
+        |after\s+(?:an?|one|some|minor|small|light|slight)\s+(?:\w+\s+){0,2}?(?:pass|round|edit\w*|tweak\w*|touch\w*|fix\w*|change\w*|revision\w*|correction\w*|polish\w*|addition\w*)\b|after\s+(?:these|those|the\s+following|you|fixing|adding|correcting|making|addressing)\b
         |after\s+(?:the|this|all|an?)\s+(?:\w+\s+){0,4}?(?:is|are|have\s+been|has\s+been)\s+(?:fix|chang|correct|revis|add|address|updat|mend)\w*
         |(?:if|when)\s+(?:the|you|these|this|it|an?|all)\s+(?:\w+\s+){0,4}?(?:is|are|gets?|were|adds?|has\s+been|have\s+been)\s+(?:fix|chang|correct|remov|add|stat|nam|giv|address|updat|includ|clarif|complet)\w*
         |if\s+(?:the|you|these|this|it|an?|all)\s+(?:\w+\s+){0,4}?(?:gets?|adds?|fix\w*|chang\w*|correct\w*|remov\w*|includ\w*|clarif\w*)\b
@@ -93,14 +93,14 @@ const PATTERNS: &[(Rule, &str)] = &[
         |\b(?:not|n['’]t)\s+(?:yet\s+|fully\s+|all\s+|been\s+|completely\s+)*(?:met|satisfied|fulfilled|addressed|resolved|fixed|covered|stated|named|complete|corrected)\b
         |\bno\s+[\w-]+(?:\s+[\w-]+){0,3}\s+(?:is|are|was|were)\s+(?:stated|named|given|mentioned|provided|reported|described|defined|specified|included|present|there)\b
         |\b(?:issues?|problems?|concerns?|errors?|gaps?|defects?|flaws?)\s+(?:still\s+)?(?:remain|persist|exist)s?\b
-        |\bwhat\s+(?:remains|is\s+left)\b|\bremains?\s+(?:to\s+be|open|unclear|vague|unaddressed|an?\s+(?:issue|problem|gap))\b
+        |\bwhat\s+(?:remains|is\s+left)\b|\bremains?\s+(?:to\s+be|open|unclear|vague|unaddressed|(?:an?|the|their|his|her|its|my|our|your)\s+(?:\w+\s+)?(?:issue|problem|gap|secret|mystery|question|puzzle|guess|riddle|weakness|concern))\b
         |\b(?:too|overly)\s+(?:vague|long|short|general|broad|weak|strong|unclear)\b
         |\b(?:wait|correction|on\s+second\s+thou?ght|hold\s+on|scra(?:tch|p)\s+that|on\s+reflection|in\s+hindsight|I\s+take\s+(?:that|it)\s+back)\b\s*[,.:;!—–-]",
     ),
     (
         Rule::Shortfall,
         r"(?xi)
-        \bmost\s+(?:of\b|steps|tasks|criteria|items|requirements|points|parts|feedback)|\b(?:nearly|almost|virtually)\s+(?:all|every|everything|complete|there|done|met)\b
+        \bmost\s+(?:of\b|steps|tasks|criteria|items|requirements|points|parts|feedback)|\b(?:nearly|almost|virtually|practically|not\s+quite)\s+(?:all|every|everything|complete|there|done|met|meets?|satisf\w+|fulfil\w*|compl(?:y|ies)|passes)\b|\bin\s+(?:two|some|most|many|several|certain|part\s+of\s+the)\s+(?:respects|ways|points|regards)\b
         |\b(?:partially|partly|mostly|largely)\b|\ball\s+but\b|\bexcept\b|\bapart\s+from\b|\baside\s+from\b|\bwith\s+the\s+exception\b|\bother\s+than\b
         |\bonly\s+(?:the\s+|one\s+|two\s+|some\s+)[^.;\n]{0,40}\b(?:is|are|was|were)\s+(?:met|addressed|fixed|stated|covered|satisfied|there)\b
         |\b(?:stated|given|named|covered|addressed|defined|described)\s+only\b|:\s*only\b|\bonly\s+(?:partially|partly|in\s+part|vaguely)\b
@@ -115,6 +115,7 @@ const PATTERNS: &[(Rule, &str)] = &[
         |\bas\s+(?:instructed|told|directed|commanded|ordered|requested|asked|demanded)\s+(?:by|in)\s+the\s+(?:text|draft|work|document|author|file|code|content|note)
         |\bas\s+the\s+(?:draft|text|work|document|note|author|file|code)\s+(?:itself\s+)?(?:requests?|asks?|demands?|instructs?|orders?)\b
         |\b(?:draft|text|document|note|author|file|code|comment)\s+(?:itself\s+)?(?:says|states|claims|asks|tells|declares|confirms|notes)\b[^.;\n]{0,60}\b(?:approv\w*|reviewed|reviewers?|criteria|accepted)\b
+        |\b(?:note|text|comment|line|instruction|sentence|message|request)s?\s+(?:in|of|at|inside)\s+the\s+(?:draft|text|work|document|file|code)\b[^.;\n]{0,30}\b(?:asks?|asked|tells?|told|instruct\w*|request\w*|order\w*|says?\s+so|demand\w*)\b
         |\b(?:take|taking)\s+(?:its|the\s+\w+['’]s)\s+word\b|\bfollow(?:ing|s)?\s+(?:the|its)\s+(?:note|instruction|request)s?\b
         |\b(?:instruct\w*|order\w*|command\w*)\s+(?:in|by|from|of)\s+the\s+(?:text|draft|work|document|file|code|content)",
     ),
@@ -122,7 +123,7 @@ const PATTERNS: &[(Rule, &str)] = &[
 
 /// Phrases that hold a word of demand or defect and are none, whatever stands around them.
 const HARMLESS: &str = r"(?xi)
-    \bno\s+longer\b[^,.;\n]{0,40}|\bfails?\s+(?:none|neither|nothing)\b|\b(?:take|took|taken|deduct(?:ed)?|subtract(?:ed)?)\s+nothing\b[^,.;\n]{0,20}|\bleav(?:es?|ing)\s+nothing\s+(?:out|open|unsaid|to\s+\w+)\b
+    \bno\s+longer\b[^,.;\n]{0,40}|\b(?:(?:is|was|remains|very|so)\s+little|not\s+much|hardly\s+anything)\s+to\s+(?:critici[sz]e|add|improve|object|complain|fault|change)\b|\bnothing\s+(?:would|could|can|will|is\s+to)\s+be\s+(?:gained|added|improved|said|won)\b[^,.;\n]{0,30}|\bfar\s+from\s+(?:being\s+)?(?:vague|unclear|long|incomplete|ambiguous|wordy|padded|careless|sloppy|missing)\b|\b(?:not|n['’]t)\s+(?:just|merely|simply)\s+\w+|\bleav(?:es?|ing)\s+out\s+(?:none|nothing|neither)\b|\b(?:does|do|did)\s+not\s+take\s+(?:an?|much|any|long)\b[^,.;\n]{0,40}|\bwithout\s+exception\b|\b(?:whether|if)\b[^.;\n]{1,80}\b(?:missing|lacking|absent|vague|exceed\w*|violat\w*|omitted|left\s+out|too\s+\w+)\b[^.;\n]{0,20}[;,:—–.]\s*(?:but\s+|and\s+)?(?:it|they|that|this)\s+(?:is|are|was|does|do|did)(?:\s+not|n['’]t)\b|\b(?:cap|limit|maximum|ceiling|bound)\s+(?:of\s+\S+(?:\s+words)?\s+)?(?:is|was|are)\s+(?:not|never)\s+(?:even\s+)?(?:reached|exceeded|touched|hit|crossed)\b|\b(?:exceeds?|exceeded)\s+(?:expectations?|what\s+(?:is|was)\s+asked)\b|\bno\s+\w+\s+(?:claims?|asserts?|implies|suggests?)\s+(?:caus\w+|a\s+cause)\b|\b(?:half|twice|a?\s*third|quarter|about|exactly|just)\s+as\s+(?:long|many|much|short)\s+as\b[^,.;\n]{0,30}|\bnothing\s+(?:stands|speaks)\s+(?:in\s+the\s+way|against)\b[^,.;\n]{0,40}|\bnowhere\s+near\s+(?:the\s+|its\s+)?(?:[\w-]+\s+){0,2}?(?:limit|cap|maximum|ceiling|bound)\b|\bneither\b[^.;\n]{1,60}\b(?:is|are|was)\s+(?:left|missing|lacking|absent|omitted|forgotten|vague|unclear|in\s+doubt|hidden|open)\b[^,.;\n]{0,30}|\brather\s+than\s+(?:just\s+|merely\s+|only\s+)?(?:vague\w*|implied|implicit\w*|hinted|assumed|guess\w*|loose\w*|approximat\w*|left)\b|\bfails?\s+(?:none|neither|nothing)\b|\b(?:take|took|taken|deduct(?:ed)?|subtract(?:ed)?)\s+nothing\b[^,.;\n]{0,20}|\bleav(?:es?|ing)\s+nothing\s+(?:out|open|unsaid|to\s+\w+)\b
     |\b(?:would\s+be\s+)?(?:hard|difficult|impossible)\s+to\s+(?:misread|misunderstand|fault|improve|miss|quibble)\b
     |\b(?:despite|for\s+all)\s+(?:its|the|being)\s+(?:\w+\s+)?(?:brevity|shortness|short|brief|length|compactness|plainness|density|simplicity|concision|format)\b
     |,\s+(?:also\s+)?(?:absent|missing|lacking|omitted|vague|unnamed|unstated|left\s+out)\s+(?:(?:from|in)\s+(?:the\s+)?(?:first|previous|earlier|old|last|prior|original)\s+\w+|then|before|earlier|previously|at\s+first|last\s+time),
@@ -197,8 +198,36 @@ pub(super) fn finds(rule: Rule, text: &str) -> bool {
     RULES.iter().any(|(of, regex)| *of == rule && regex.as_ref().is_some_and(|r| r.is_match(text)))
 }
 
+/// `the test that was unnamed has a name`: how it was, beside how it is.
+static WAS: LazyLock<Option<Regex>> = LazyLock::new(|| {
+    english::pattern(
+        r"(?xi)\b(?:that|which)\s+(?:was|were|had\s+been|I\s+(?:found|called|thought))\s+(?:\w+\s+){0,2}?(?:missing|absent|lacking|vague|unclear|omitted|left\s+out|too\s+\w+|un\w+(?:ed|ear|own))(?:\s+(?:last\s+time|before|then|earlier|at\s+first|in\s+(?:the\s+)?(?:first|previous|last)\s+\w+))?,?\s+(?P<now>is|are|has|have|now|appears?|stands)\b",
+    )
+});
+
 pub(super) fn harmless(text: &str) -> String {
-    HARMLESS_RE.as_ref().map_or_else(|| text.to_owned(), |re| re.replace_all(text, " , ").into_owned())
+    const TURNS: [&str; 10] = [
+        " except ",
+        " except,",
+        " but ",
+        " apart from",
+        " save for",
+        " unless",
+        " until",
+        " although",
+        " though",
+        " however",
+    ];
+    let Some(re) = HARMLESS_RE.as_ref() else { return text.to_owned() };
+    // What takes it back stays: `nothing stands in the way except the number`.
+    let text = WAS.as_ref().map_or_else(|| text.into(), |was| was.replace_all(text, " , $now"));
+    let kept = re.replace_all(&text, |found: &regex::Captures<'_>| {
+        let whole = found.get(0).map_or("", |whole| whole.as_str());
+        let lower = whole.to_ascii_lowercase();
+        let turn = TURNS.iter().filter_map(|turn| lower.find(turn)).min();
+        format!(" , {}", turn.map_or("", |at| &whole[at..]))
+    });
+    kept.into_owned()
 }
 
 pub(super) fn orders(text: &str) -> bool {
@@ -228,18 +257,103 @@ pub(super) fn names_trouble(text: &str) -> bool {
     TROUBLE.as_ref().is_some_and(|re| re.is_match(text))
 }
 
+/// `Remark without consequence`, `not a finding, only a thought`.
+static WITHOUT: LazyLock<Option<Regex>> = LazyLock::new(|| {
+    english::pattern(
+        r"(?xi)\b(?:no|without)\s+(?:any\s+)?(?:bearing|consequences?|effect|influence|impact)\s+(?:on|for)\s+(?:the|my|this)\b|\bnot\s+a\s+(?:finding|demand|request|condition|blocker|requirement|criticism)\b|\b(?:only|just|merely)\s+an?\s+(?:thought|aside|idea|musing)\b
+            |\b(?:does|do|will)\s+not\s+(?:affect|bear\s+on|influence|change)\s+(?:the|my|this)\s+(?:verdict|approval|decision|outcome|result|score)\b|\bpurely\s+(?:cosmetic|stylistic|optional)\b|\btake\s+it\s+or\s+leave\s+it\b",
+    )
+});
+
+pub(super) fn is_without_consequence(text: &str) -> bool {
+    WITHOUT.as_ref().is_some_and(|re| re.is_match(text))
+}
+
+/// The rest of such a remark.
+pub(super) fn with_consequence(text: &str) -> String {
+    WITHOUT.as_ref().map_or_else(|| text.to_owned(), |re| re.replace_all(text, " , ").into_owned())
+}
+
+/// A sentence that says nothing else than that of the one before.
+pub(super) fn waives_what_was_said(text: &str) -> bool {
+    static SAID: LazyLock<Option<Regex>> = LazyLock::new(|| {
+        english::pattern(
+            r"(?xi)^\W*(?:but\s+)?(?:it|this|that|which|these|they|neither|none\s+of\s+(?:this|it|these))\s+(?:has|have|is|are|does|do|will|was)\b",
+        )
+    });
+    SAID.as_ref().is_some_and(|re| re.is_match(text)) && is_without_consequence(text)
+}
+
+pub(super) fn happens(text: &str) -> bool {
+    static HAPPENS: LazyLock<Option<Regex>> = LazyLock::new(|| {
+        english::pattern(
+            r"(?xi)\b(?:will|does|can|may|might|could|would)\s+(?:\w+ly\s+|well\s+|indeed\s+)?(?:happen|occur)\b|\b(?:happens|occurs)\b[^.;\n]{0,20}\b(?:every|often|daily|regularly|all\s+the\s+time|in\s+practice|sometimes|frequently|once)\b
+            |\b(?:none|nobody|nothing|no\s+one)\b[^.;\n]{0,30}\b(?:deals?|handles?|covers?|prevents?|stops|protects?|catch(?:es)?|guards?)\b(?:\s+(?:with|against))?\s+(?:it|this|that)\b
+            |\b(?:quite|very|rather|all\s+too)\s+(?:likely|common|frequent|probable)\b",
+        )
+    });
+    HAPPENS.as_ref().is_some_and(|re| re.is_match(text))
+}
+
+/// What nobody wants, where nothing denies it and nothing says that it is over: `with one exception`, `the limit is exceeded`.
+pub(super) fn names_a_fault(plain: &str) -> bool {
+    static FAULT: LazyLock<Option<Regex>> = LazyLock::new(|| {
+        english::pattern(
+            r"(?xi)\b(?:exceptions?|complaints?|complains?|critici[sz]e\w*|criticisms?|objections?|weakness(?:es)?|faults?|flaws?|defects?|gaps?|problems?|issues?|concerns?|mistakes?|omissions?|misgivings?|qualms?|exceed(?:s|ed)|leaves?\s+out|left\s+out|contradict(?:s|ed|ions?)|mismatch(?:es)?|discrepanc(?:y|ies))\b",
+        )
+    });
+    static SETTLED: LazyLock<Option<Regex>> = LazyLock::new(|| {
+        english::pattern(
+            r"(?xi)\b(?:resolved|resolves|addressed|addresses|fixed|fixes|gone|settled|closed|answered|mended|remedied|withdr\w+|moot|over|corrected|cleared|dealt\s+with|taken\s+care|earlier|previous|previously|last\s+time|round\s+\d|first\s+(?:draft|round|version)|were|was|had|raised|looked\s+for|searched|considered|if|could|would|with\s+(?:it|them|that)|free\s+of|each|every|any|whether|solves?|tackles?|statement|page|handling|0|zero)\b|\?",
+        )
+    });
+    FAULT.as_ref().is_some_and(|re| re.is_match(plain))
+        && (is_still(plain) || !SETTLED.as_ref().is_some_and(|re| re.is_match(plain)))
+}
+
+fn is_still(plain: &str) -> bool {
+    static STILL: LazyLock<Option<Regex>> =
+        LazyLock::new(|| english::pattern(r"(?i)\b(?:still|again|remains?|persists?)\b"));
+    STILL.as_ref().is_some_and(|re| re.is_match(plain))
+}
+
+/// `The rubric wants a test; the draft has none.`
+pub(super) fn has_none(text: &str) -> bool {
+    static NONE: LazyLock<Option<Regex>> = LazyLock::new(|| {
+        english::pattern(
+            r"(?xi)\b(?:draft|text|abstract|work|it|plan|version|sentence|author|authors|they|one)\s+(?:has|have|had|gives?|names?|states?|offers?|contains?|mentions?|reports?|provides?|shows?)\s+(?:none|neither|nothing\s+of\s+the\s+(?:sort|kind))\b",
+        )
+    });
+    NONE.as_ref().is_some_and(|re| re.is_match(text))
+}
+
 pub(super) fn is_unproven(text: &str) -> bool {
     UNPROVEN_RE.as_ref().is_some_and(|re| re.is_match(text))
 }
 
 /// Does a text count fewer than all? None of N is a count of defects, unless what is counted is good.
 pub fn shortfall(text: &str) -> bool {
+    /// `3 tasks for 4 steps`
+    static FOR: LazyLock<Option<Regex>> = LazyLock::new(|| {
+        english::pattern(
+            r"(?i)\b(\d{1,4})\s+(?:tasks?|tests?|owners?|checks?)\s+(?:for|against|cover(?:s|ing)?|serv(?:e|es|ing))\s+(?:the\s+|all\s+)?(\d{1,4})\s+(?:\w+\s+)?(?:steps?|tasks?|criteria|requirements?|parts?|cases?|functions?)\b",
+        )
+    });
+    let fewer = |found: regex::Captures<'_>| {
+        let number = |at: usize| found.get(at).and_then(|m| counted(m.as_str()));
+        number(1) < number(2)
+    };
+    if FOR.as_ref().is_some_and(|re| re.captures_iter(text).any(fewer)) {
+        return true;
+    }
     let Some(parts) = &*PARTS else { return false };
     parts.captures_iter(text).any(|found| {
         let number = |at: usize| found.get(at).and_then(|m| counted(m.as_str()));
         let (Some(some), Some(all)) = (number(1), number(2)) else { return false };
         // `every one of the three`
         let before = found.get(1).map_or("", |m| &text[..m.start()]).trim_end().to_lowercase();
+        // `maps onto exactly one of the three`
+        let before = before.strip_suffix("exactly").map_or(before.as_str(), str::trim_end);
         // `41 of 60 words` is a measure, and the limit is not to be reached.
         let lower = text.to_lowercase();
         if all >= 20
@@ -251,7 +365,7 @@ pub fn shortfall(text: &str) -> bool {
         }
         // `covered by one of the three`
         let picked = some == 1
-            && [" by", " in", " to", " with", " for", " from", " as", " on", " into"]
+            && [" by", " in", " to", " with", " for", " from", " as", " on", " into", " onto"]
                 .iter()
                 .any(|word| before.ends_with(word));
         if picked || ["every", "each", "any"].iter().any(|word| before.ends_with(word)) {
@@ -260,7 +374,7 @@ pub fn shortfall(text: &str) -> bool {
         let whole = found.get(0).map_or("", |m| m.as_str());
         // `3/4` may be a fraction or a date; it counts with a noun that is counted.
         let slash = whole.split(|c: char| c.is_alphabetic()).next().is_some_and(|head| head.contains('/'));
-        let what = found.get(3).map_or("", |m| m.as_str()).to_lowercase();
+        let what = found.get(3).map_or("", |m| m.as_str()).to_lowercase() + " ";
         let nouns = [
             "criteri",
             "item",

@@ -29,6 +29,20 @@ pub(super) enum Reading {
     Description,
 }
 
+/// What has rounds.
+const ROUNDS: &[&str] = &[
+    "draft",
+    "version",
+    "round",
+    "text",
+    "submission",
+    "time",
+    "attempt",
+    "iteration",
+    "review",
+    "revision",
+];
+
 pub(super) fn of(clause: &str, reading: Reading) -> Polarity {
     let words: Vec<(std::ops::Range<usize>, String)> = words(clause).collect();
     let is = |at: usize, list: &[&str]| words.get(at).is_some_and(|(_, word)| is_one_of(word, list));
@@ -43,18 +57,13 @@ pub(super) fn of(clause: &str, reading: Reading) -> Polarity {
     let any = |list: &[&str]| (0..words.len()).any(|at| is(at, list));
     let settled = any(PAST) && any(MENDED) && !any(STILL);
     // "The first draft had no test": what was, and only that.
-    let bygone = any(&[
-        "rejected",
-        "previous",
-        "previously",
-        "earlier",
-        "first",
-        "original",
-        "originally",
-        "old",
-        "last",
-        "prior",
-    ]) && any(&["was", "were", "had", "lacked", "omitted", "failed", "did", "draft", "version"])
+    let earlier = any(&["rejected", "previous", "previously", "earlier", "originally", "prior"])
+        || (0..words.len()).any(|at| {
+            is(at, &["first", "original", "old", "last", "initial"])
+                && (is(at + 1, ROUNDS) || is(at + 2, ROUNDS))
+        });
+    let bygone = earlier
+        && any(&["was", "were", "had", "lacked", "omitted", "failed", "did", "draft", "version"])
         && !any(STILL)
         && !any(&["is", "are", "does", "has"]);
     // `it would fail if it were wrong`: nothing of it is so.
@@ -88,14 +97,14 @@ pub(super) fn of(clause: &str, reading: Reading) -> Polarity {
             let reach = (at + 1 + REACH).min(ends);
             // `no issues`, `no real issues`; and `no task handles errors`, where the task is what is denied.
             let noun = is(at, &["no", "without"]);
-            let near = if noun && !is(at + 1, &["two"]) && !(at + 1..reach).any(|n| is(n, &["or"])) {
+            let near = if noun && !is(at + 1, &["two", "2"]) && !(at + 1..reach).any(|n| is(n, &["or"])) {
                 (at + 4).min(reach)
             } else {
                 reach
             };
             // `does not handle errors`: what should be done, and is not.
             let verb = (at + 1..reach)
-                .find(|n| !is(*n, &["yet", "fully", "also", "even", "actually", "been", "be"]));
+                .find(|n| !is(*n, &["yet", "fully", "also", "even", "actually", "been", "be", "is", "was"]));
             let undone = !is(at, &["no", "without", "none", "nothing", "zero", "0"])
                 && verb.is_some_and(|n| begins(n, HANDLING))
                 // `I would not change a word`
@@ -117,11 +126,33 @@ pub(super) fn of(clause: &str, reading: Reading) -> Polarity {
                     break;
                 }
             }
-            // `no row of the rubric applies`
+            // `no row of the rubric applies`, `no tasks are meant to run in parallel`
             if noun && unwanted.is_none() {
-                unwanted = (at + 1..reach).find(|n| begins(*n, &["appl", "trigger", "forbid", "violat"]));
+                const SPOKEN_OF: &[&str] = &[
+                    "appl",
+                    "trigger",
+                    "forbid",
+                    "violat",
+                    "parallel",
+                    "concurren",
+                    "simultaneous",
+                    "twice",
+                    "same",
+                ];
+                unwanted = (at + 1..(reach + 3).min(ends)).find(|n| begins(*n, SPOKEN_OF));
             }
-            let lack = || (at + 1..reach).find(|n| is(*n, &["without"]) || begins(*n, LACKS));
+            // `0 tasks serve no step`
+            let twice = |n: usize| {
+                is(n, &["no"])
+                    && is(
+                        n - 1,
+                        &["has", "have", "serve", "serves", "cover", "covers", "get", "gets", "with"],
+                    )
+            };
+            let lack = || {
+                (at + 1..reach)
+                    .find(|n| is(*n, &["without"]) || begins(*n, LACKS) || is_lack(&words[*n].1) || twice(*n))
+            };
             let object = unwanted.or_else(lack);
             if object.is_some() {
                 // `will not miss anything`: the verb before belongs to it.
@@ -135,13 +166,27 @@ pub(super) fn of(clause: &str, reading: Reading) -> Polarity {
             let answer = at + 1 == words.len() && is(at, &["none", "nothing", "no"]);
             let possesses = at > 0
                 && is(at, &["no"])
-                && is(at - 1, &["has", "have", "is", "are", "with", "there's", "there"])
+                && is(
+                    at - 1,
+                    &[
+                        "has", "have", "is", "are", "with", "there's", "there", "serves", "serve", "covers",
+                        "names", "states",
+                    ],
+                )
                 || is(at, &["without"]) && is(at + 1, &["a", "an", "any", "saying", "stating", "naming"])
                 || (at + 1..reach).any(|n| is(n, PRESENT));
             let counts = reading == Reading::Judgement || possesses;
             found.lacking |= counts && !(turn || answer || settled || bygone);
-        } else if begins(at, LACKS) && is_lack(&words[at].1) {
-            found.lacking |= !(settled || bygone);
+        } else if is_lack(&words[at].1)
+            || is_undone(at.checked_sub(1).map(|n| words[n].1.as_str()), &words[at].1)
+        {
+            // `omits nothing the rubric asks for`
+            if is(at + 1, &["nothing", "none", "neither", "no"]) {
+                found.praise.push(words[at].0.start..words[at + 1].0.end);
+                at += 1;
+            } else {
+                found.lacking |= !(settled || bygone);
+            }
         }
         at += 1;
     }
@@ -195,6 +240,38 @@ pub(super) fn names_something_bad(text: &str) -> bool {
             || is_lack(&word)
             || UNWANTED.iter().any(|bad| word.starts_with(bad) && !is_one_of(&word, NEUTRAL))
     })
+}
+
+/// Does a text name something that nobody wants?
+pub(super) fn names_unwanted(text: &str) -> bool {
+    words(text)
+        .any(|(_, word)| UNWANTED.iter().any(|bad| word.starts_with(bad)) && !is_one_of(&word, NEUTRAL))
+}
+
+/// `is unreported`, `remains unknown`: what was not done to it. `Untreated animals` are a group.
+fn is_undone(before: Option<&str>, word: &str) -> bool {
+    const FINE: [&str; 12] = [
+        "united",
+        "unpaired",
+        "unchanged",
+        "unbiased",
+        "unified",
+        "undisputed",
+        "unaffected",
+        "undoubted",
+        "unmatched",
+        "unparalleled",
+        "unneeded",
+        "unrelated",
+    ];
+    let undone = word.starts_with("un") && word.len() > 6 && (word.ends_with("ed") || word.ends_with("nown"));
+    let is_said = before.is_none_or(|before| {
+        is_one_of(
+            before,
+            &["is", "are", "was", "were", "remains", "remain", "stays", "left", "goes", "go", "be", "still"],
+        )
+    });
+    undone && is_said && !FINE.contains(&word)
 }
 
 /// Some lacks are whole words: `weak` is one, `weakness` belongs to no sentence by itself.

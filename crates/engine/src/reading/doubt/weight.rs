@@ -16,75 +16,6 @@ pub enum Weight {
     Unsure,
 }
 
-/// Words with which critics say that something is in order.
-const GOOD: &[&str] = &[
-    "met",
-    "pass",
-    "passed",
-    "passes",
-    "satisfied",
-    "ok",
-    "okay",
-    "yes",
-    "stated",
-    "states",
-    "named",
-    "names",
-    "given",
-    "gives",
-    "addressed",
-    "addresses",
-    "done",
-    "fulfilled",
-    "resolved",
-    "fixed",
-    "present",
-    "correct",
-    "clear",
-    "clearly",
-    "good",
-    "complete",
-    "included",
-    "includes",
-    "provided",
-    "covered",
-    "covers",
-    "within",
-    "below",
-    "under",
-    "reported",
-    "described",
-    "describes",
-    "specified",
-    "confirmed",
-    "verified",
-    "fine",
-    "well",
-    "strong",
-    "accurate",
-    "consistent",
-    "appropriate",
-    "readable",
-    "concise",
-    "excellent",
-    "solid",
-    "adequate",
-    "sufficient",
-    "explicit",
-    "explicitly",
-    "meets",
-    "has",
-    "have",
-    "is",
-    "are",
-    "contains",
-    "erfüllt",
-    "gut",
-    "ja",
-    "oui",
-    "sí",
-];
-
 /// Words that begin an instruction.
 const IMPERATIVES: &[&str] = &[
     "add", "state", "name", "give", "fix", "remove", "replace", "clarify", "rewrite", "shorten", "define",
@@ -113,7 +44,7 @@ pub(super) fn is_instruction(sentence: &str) -> bool {
 }
 
 /// Does an item begin with an instruction or with what is lacking? `Test — named` begins with neither.
-fn begins_with_a_demand(text: &str) -> bool {
+pub(super) fn begins_with_a_demand(text: &str) -> bool {
     let body = text.trim_start_matches(|c: char| !c.is_alphanumeric());
     let end = body.find(|c: char| !(c.is_alphanumeric() || c == '\'')).unwrap_or(body.len());
     let (first, rest) = body.split_at(end);
@@ -185,7 +116,9 @@ pub fn is_met(text: &str) -> bool {
     for quoted in quote::all(text) {
         plain = plain.replacen(quoted, "…", 1);
     }
-    let labelled = [": ", " — ", " – ", " - ", " → "].iter().find_map(|mark| plain.split_once(mark));
+    let bracketed = plain.strip_prefix('[').and_then(|rest| rest.split_once("] "));
+    let labelled = bracketed
+        .or_else(|| [": ", " — ", " – ", " - ", " → "].iter().find_map(|mark| plain.split_once(mark)));
     let value = labelled.map_or(plain.as_str(), |(_, value)| value);
     // `[STATUS: …]` under an item is shown, not said.
     if value.trim_start().starts_with('[') {
@@ -227,7 +160,27 @@ pub fn is_met(text: &str) -> bool {
                 ],
             )
     };
-    met(first) && against(text, Scope::Prose).is_none()
+    is_mended(text) || met(first) && against(text, Scope::Prose).is_none()
+}
+
+/// `(no test): resolved`, `[length] fixed`: what is repeated of a complaint before a word that says it is done.
+fn is_mended(text: &str) -> bool {
+    const MENDED: &[&str] = &[
+        "addressed",
+        "resolved",
+        "fixed",
+        "corrected",
+        "implemented",
+        "remedied",
+        "done",
+        "cleared",
+        "settled",
+    ];
+    let value = [": ", " — ", " – ", " → ", "] "].iter().find_map(|mark| text.split_once(mark));
+    value.is_some_and(|(_, value)| {
+        let first = value.split(|c: char| !c.is_alphanumeric()).find(|word| !word.is_empty());
+        first.is_some_and(|first| is_one_of(first, MENDED)) && against(value, Scope::Prose).is_none()
+    })
 }
 
 /// Does it say nothing: `None`, `n/a`?
@@ -287,6 +240,9 @@ pub fn item(tick: Tick, text: &str) -> Weight {
     if super::affirm::is_step(text) && against(text, Scope::Prose).is_none() {
         return Weight::Fine;
     }
+    if is_mended(text) {
+        return Weight::Fine;
+    }
     if is_partial(text) || against(text, Scope::Prose).is_some() {
         return Weight::Against;
     }
@@ -309,10 +265,8 @@ pub fn item(tick: Tick, text: &str) -> Weight {
     if begins_with_a_demand(&plain) || value.is_some_and(begins_with_a_demand) {
         return Weight::Against;
     }
-    if words.iter().any(|word| is_one_of(word, GOOD))
-        && !words.iter().any(|w| {
-            is_one_of(w, &["not", "no", "missing", "unclear", "vague", "should", "could", "instead", "but"])
-        })
+    if super::affirm::says_so(&plain)
+        && !words.iter().any(|w| is_one_of(w, &["should", "could", "instead", "but"]))
     {
         return Weight::Fine;
     }
