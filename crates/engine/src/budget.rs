@@ -236,7 +236,8 @@ struct Sums {
 /// The nested ledger of one run.
 #[derive(Clone, Default, Debug)]
 pub struct Ledger {
-    accounts: BTreeMap<Account, Sums>,
+    /// Boxed: a node of the map has room for eleven.
+    accounts: BTreeMap<Account, Box<Sums>>,
     open: BTreeMap<EffectId, Held>,
 }
 

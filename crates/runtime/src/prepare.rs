@@ -280,7 +280,7 @@ impl Draft {
             caller: None,
             title: self.title,
             root,
-            agents: self.team.cards(),
+            agents: self.team.cards().into(),
             limits: self.run_limits,
             workspace: self.workspace,
         };

@@ -99,7 +99,7 @@ impl Settings {
 }
 
 fn read(plan: &NodePlan) -> Result<Settings, String> {
-    serde_json::from_value(plan.settings.clone())
+    Settings::deserialize(&plan.settings)
         .map_err(|e| format!("the settings of `revise` cannot be read: {e}"))
 }
 

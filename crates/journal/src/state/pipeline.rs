@@ -166,7 +166,7 @@ impl PipelineView {
         if plan.root.protocol != RULE_BOOK.name {
             return None;
         }
-        let settings: Settings = serde_json::from_value(plan.root.settings.clone()).ok()?;
+        let settings: Settings = Settings::deserialize(&plan.root.settings).ok()?;
         let mut view = Self {
             project: settings.project,
             gate_name: (settings.mode == Mode::Pipeline).then(|| settings.gate.name.clone()),

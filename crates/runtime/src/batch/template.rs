@@ -70,7 +70,7 @@ impl Template {
             caller: None,
             title: String::new(),
             root,
-            agents: team.cards(),
+            agents: team.cards().into(),
             limits: run_limits,
             workspace: None,
         };

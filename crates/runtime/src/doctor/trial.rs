@@ -13,7 +13,6 @@ use gadfly_engine::powers::NOT_HELD;
 use gadfly_engine::{Answer, EffectId, Money, NodePath, Observation, Reply, Role, Speaker, StopReason, Text};
 use gadfly_project::{Config, Kind, Problem, Sourced};
 use serde::Serialize;
-use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
 use crate::agents::Recruiter;
@@ -128,7 +127,6 @@ fn said(problems: &[Problem]) -> String {
 
 async fn call(name: &str, member: &Member, agent: Arc<dyn Agent>, folder: &Path) -> Tried {
     let (incoming, mut heard) = Back::new(16);
-    let (_tell, told) = mpsc::channel(1);
     let effect = EffectId { node: NodePath::root(), n: 1 };
     let in_folder = agent.works_in_a_folder();
     let at = folder.join("place");
@@ -145,7 +143,7 @@ async fn call(name: &str, member: &Member, agent: Arc<dyn Agent>, folder: &Path)
         place: if in_folder { Place::Reader { at, of: None, report: None } } else { Place::Nowhere },
         needs: member.needs.clone(),
         cancel: CancellationToken::new(),
-        told,
+        told: None,
         progress: Progress::none(),
         incoming,
     };

@@ -143,7 +143,7 @@ impl Scene {
         let project = self.project().to_string_lossy().into_owned();
         let workspace = Some(WorkspacePlan { project, in_place: true, ..WorkspacePlan::default() });
         let plan =
-            Plan { caller: None, title: "t".into(), root, agents: self.team.cards(), limits, workspace };
+            Plan { caller: None, title: "t".into(), root, agents: self.team.cards().into(), limits, workspace };
         let start = Start { format: FORMAT, plan, seed: "5eed".into() };
         let driving = Driving { attended: false, stop, updates: None };
         let (run, team) = (self.run.clone(), self.team.clone());
