@@ -136,8 +136,8 @@ pub struct Link {
     /// Text as it comes, unrecorded.
     pub progress: Progress,
     pub cancel: CancellationToken,
-    /// What the engine says to an agent at work. Kinds that answer in one go ignore it.
-    pub told: mpsc::Receiver<String>,
+    /// What the engine says to an agent at work. None for kinds that answer in one go.
+    pub told: Option<mpsc::Receiver<String>>,
     /// The files of the call's folder, for agents that ask us to read or change them: agents touch no files.
     pub files: Files,
     /// The files of `Call::tmp`.

@@ -185,12 +185,11 @@ mod tests {
         let spec = AgentSpec { name: "actor".into(), script: Some(script.into()), ..AgentSpec::default() };
         let agent = build("scripted", spec, &AgentServices::new()).unwrap();
         let (observe, mut observed) = mpsc::channel(8);
-        let (_tell, told) = mpsc::channel(1);
         let link = Link {
             observe,
             progress: Progress::none(),
             cancel: CancellationToken::new(),
-            told,
+            told: None,
             files: files.clone(),
             tmp: Files::none(),
         };
@@ -240,13 +239,12 @@ mod tests {
         };
         let agent = build("scripted", spec, &AgentServices::new()).unwrap();
         let (observe, mut observed) = mpsc::channel(8);
-        let (_tell, told) = mpsc::channel(1);
         let cancel = CancellationToken::new();
         let link = Link {
             observe,
             progress: Progress::none(),
             cancel: cancel.clone(),
-            told,
+            told: None,
             files: Files::none(),
             tmp: Files::none(),
         };

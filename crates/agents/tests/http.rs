@@ -82,9 +82,8 @@ async fn ask_for(
     schema: Option<&str>,
 ) -> (Result, Vec<Observation>) {
     let (observe, mut observed) = mpsc::channel(64);
-    let (_tell, told) = mpsc::channel(1);
     let link =
-        Link { observe, progress: Progress::none(), cancel, told, files: Files::none(), tmp: Files::none() };
+        Link { observe, progress: Progress::none(), cancel, told: None, files: Files::none(), tmp: Files::none() };
     let result = agent.call(Call { schema: schema.map(Into::into), ..call(time) }, link).await;
     let mut seen = Vec::new();
     while let Ok(observation) = observed.try_recv() {

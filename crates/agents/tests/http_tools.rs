@@ -44,12 +44,11 @@ fn brief() -> Vec<Spoken> {
 
 async fn ask(agent: &dyn Agent, tools: bool, messages: Vec<Spoken>) -> Result<CallReply, CallError> {
     let (observe, _observed) = mpsc::channel(64);
-    let (_tell, told) = mpsc::channel(1);
     let link = Link {
         observe,
         progress: Progress::none(),
         cancel: CancellationToken::new(),
-        told,
+        told: None,
         files: Files::none(),
         tmp: Files::none(),
     };

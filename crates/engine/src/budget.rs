@@ -319,7 +319,8 @@ struct AccountSums {
 /// The nested ledger of one run.
 #[derive(Clone, Default, Debug)]
 pub struct Ledger {
-    accounts: BTreeMap<Account, AccountSums>,
+    /// Boxed: a node of the map has room for eleven.
+    accounts: BTreeMap<Account, Box<AccountSums>>,
     open: BTreeMap<EffectId, HeldReservation>,
 }
 

@@ -3,6 +3,7 @@
 //! An effect has any number of observations and exactly one reply. `Cancel` and `Tell` are addressed
 //! to another effect and have no reply of their own.
 
+use std::borrow::Cow;
 use std::fmt;
 use std::str::FromStr;
 
@@ -21,25 +22,32 @@ use crate::tree::{Accept, CommitFiles, Examine, Examined, Look, Looked, Verified
 use crate::turn::{Part, Turn};
 
 /// Where in the tree of a run something belongs: `loop`, `pipeline/strategist`.
+/// Most are the root, which everything of a run names: it is not copied each time.
 #[derive(Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Debug, Serialize, Deserialize)]
-pub struct NodePath(pub String);
+pub struct NodePath(pub Cow<'static, str>);
+
+const ROOT: &str = "run";
 
 impl NodePath {
-    pub fn root() -> Self {
-        Self("run".to_owned())
+    pub const fn root() -> Self {
+        Self(Cow::Borrowed(ROOT))
     }
 
     pub fn child(&self, name: &str) -> Self {
-        Self(format!("{}/{name}", self.0))
+        Self(format!("{}/{name}", self.0).into())
+    }
+
+    fn of(path: &str) -> Self {
+        if path == ROOT { Self::root() } else { Self(path.to_owned().into()) }
     }
 
     pub fn parent(&self) -> Option<Self> {
-        self.0.rsplit_once('/').map(|(p, _)| Self(p.to_owned()))
+        self.0.rsplit_once('/').map(|(parent, _)| Self::of(parent))
     }
 
     /// True for the node itself and everything below it.
     pub fn contains(&self, other: &Self) -> bool {
-        other == self || (other.0.starts_with(&self.0) && other.0[self.0.len()..].starts_with('/'))
+        other == self || (other.0.starts_with(&*self.0) && other.0[self.0.len()..].starts_with('/'))
     }
 }
 
@@ -72,7 +80,7 @@ impl FromStr for EffectId {
 
     fn from_str(s: &str) -> Result<Self, NotAnEffectId> {
         let (node, n) = s.rsplit_once('#').ok_or(NotAnEffectId)?;
-        Ok(Self { node: NodePath(node.to_owned()), n: n.parse().map_err(|_| NotAnEffectId)? })
+        Ok(Self { node: NodePath::of(node), n: n.parse().map_err(|_| NotAnEffectId)? })
     }
 }
 
@@ -84,7 +92,7 @@ impl Serialize for EffectId {
 
 impl<'de> Deserialize<'de> for EffectId {
     fn deserialize<D: Deserializer<'de>>(d: D) -> Result<Self, D::Error> {
-        std::borrow::Cow::<str>::deserialize(d)?.parse().map_err(serde::de::Error::custom)
+        Cow::<str>::deserialize(d)?.parse().map_err(serde::de::Error::custom)
     }
 }
 

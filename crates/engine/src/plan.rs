@@ -1,6 +1,7 @@
 //! What a run was asked to do, frozen at its start: protocol settings, agents, limits.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
@@ -14,7 +15,8 @@ pub struct Plan {
     /// One line for lists and headings.
     pub title: String,
     pub root: NodePlan,
-    pub agents: BTreeMap<String, AgentCard>,
+    /// Shared: a batch gives all its runs the same.
+    pub agents: Arc<BTreeMap<String, AgentCard>>,
     pub limits: Limits,
     /// Which caller began it, for a door that has to know its own runs again.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -9,8 +9,9 @@ use gadfly_engine::AgentCard;
 
 use crate::call_site::settings::ProgramSetting;
 
+/// Shared by all runs that have it.
 #[derive(Clone, Default)]
-pub struct AgentSet(BTreeMap<String, AgentHandle>);
+pub struct AgentSet(Arc<BTreeMap<String, AgentHandle>>);
 
 #[derive(Clone)]
 pub struct AgentHandle {
@@ -49,19 +50,19 @@ impl AgentSet {
         agent: Option<Arc<dyn Agent>>,
         needs: Needs,
     ) {
-        self.0.insert(name.into(), AgentHandle { card, agent, needs });
+        Arc::make_mut(&mut self.0).insert(name.into(), AgentHandle { card, agent, needs });
     }
 
     /// Notes which configured agent a member is reached as, and what it is not offered.
     pub fn stand_in(&mut self, name: &str, configured: &str, withheld: &[String]) {
-        if let Some(member) = self.0.get_mut(name) {
+        if let Some(member) = Arc::make_mut(&mut self.0).get_mut(name) {
             member.card.reached_as = (name != configured).then(|| configured.to_owned());
             withheld.clone_into(&mut member.card.withheld);
         }
     }
 
     pub fn extend(&mut self, other: Self) {
-        self.0.extend(other.0);
+        Arc::make_mut(&mut self.0).extend(Arc::unwrap_or_clone(other.0));
     }
 
     pub fn get(&self, name: &str) -> Option<&AgentHandle> {

@@ -4,6 +4,7 @@
 //! and the engine is dropped: the journal still holds the last whole step.
 
 mod effects;
+mod own_call;
 
 use std::collections::{HashMap, HashSet, VecDeque};
 use std::path::{Path, PathBuf};
@@ -30,6 +31,7 @@ use crate::perform::{Back, Incoming};
 use crate::process_env::ProcessEnv;
 use crate::tools::Tools;
 use crate::witness::OptionalWitness;
+use own_call::OwnCall;
 
 /// How long the first Ctrl-C waits for paid replies in flight.
 const DRAIN: Duration = Duration::from_secs(5);
@@ -110,8 +112,16 @@ pub struct RunReport {
 
 struct RunningEffect {
     cancel: CancellationToken,
-    tell: mpsc::Sender<String>,
-    task: tokio::task::JoinHandle<()>,
+    /// To an agent that hears while it works.
+    tell: Option<mpsc::Sender<String>>,
+    /// None for the call that the driver makes itself.
+    task: Option<tokio::task::JoinHandle<()>>,
+}
+
+impl RunningEffect {
+    const fn of(cancel: CancellationToken, task: tokio::task::JoinHandle<()>) -> Self {
+        Self { cancel, tell: None, task: Some(task) }
+    }
 }
 
 struct RunLoop {
@@ -120,6 +130,7 @@ struct RunLoop {
     clock: ActiveClock,
     at_work: HashMap<EffectId, RunningEffect>,
     incoming_in: Back,
+    own_call: OwnCall,
     /// Replies this driver gives by itself, taken before any that come in.
     own_replies: VecDeque<(EffectId, Reply)>,
     stopping: Stop,
@@ -165,6 +176,7 @@ impl Driver {
             clock,
             at_work: HashMap::new(),
             incoming_in,
+            own_call: OwnCall::default(),
             own_replies: VecDeque::new(),
             stopping: Stop::No,
             seen_mail: HashSet::new(),
@@ -188,9 +200,10 @@ impl RunLoop {
         mut incoming: mpsc::Receiver<Box<Incoming>>,
     ) -> Result<RunReport, DriveError> {
         let result = self.go(first, texts, &mut mail, &mut incoming).await;
+        self.own_call = OwnCall::default();
         for work in self.at_work.values() {
             work.cancel.cancel();
-            work.task.abort();
+            work.task.as_ref().map(tokio::task::JoinHandle::abort);
         }
         for tools in self.tools.values() {
             Box::pin(tools.close()).await;
@@ -258,7 +271,7 @@ impl RunLoop {
                         return Ok(ended);
                     }
                 }
-                Some(next) = incoming.recv() => self.take(*next).await?,
+                Some(next) = self.own_call.or(incoming) => self.take(*next).await?,
                 Some(delivery) = mail.recv() => Box::pin(self.mail(*delivery)).await?,
                 else => return Err(DriveError::Closed),
             }
@@ -444,7 +457,7 @@ impl RunLoop {
                 biased;
                 Ok(()) = stop.changed() => self.stopping = *stop.borrow_and_update(),
                 () = &mut deadline => break,
-                Some(next) = incoming.recv() => self.take(*next).await?,
+                Some(next) = self.own_call.or(incoming) => self.take(*next).await?,
             }
         }
         // What is still under way is paid for: it is stopped, and says what it used by then.
@@ -456,7 +469,7 @@ impl RunLoop {
                 biased;
                 Ok(()) = stop.changed() => self.stopping = *stop.borrow_and_update(),
                 () = &mut last_words => break,
-                Some(next) = incoming.recv() => self.take(*next).await?,
+                Some(next) = self.own_call.or(incoming) => self.take(*next).await?,
             }
         }
         Ok(Some(match self.driver.engine.outcome() {

@@ -67,7 +67,7 @@ pub struct TurnTask {
     pub place: CallSite,
     pub needs: Needs,
     pub cancel: CancellationToken,
-    pub told: mpsc::Receiver<String>,
+    pub told: Option<mpsc::Receiver<String>>,
     pub progress: Progress,
     pub incoming: Back,
 }
@@ -126,25 +126,34 @@ impl TurnTask {
     /// Calls the agent and sends observations and the one reply. The run may be gone meanwhile; then
     /// nobody listens and nothing is lost that a resume would not repeat.
     pub async fn run(self) {
-        let is_plain = matches!(self.place, CallSite::Nowhere) && self.needs.settings.is_empty();
-        if !is_plain || self.agent.works_in_a_folder() || self.call.own.is_some() {
-            return Box::pin(self.run_in_place()).await;
-        }
-        // Most calls are such, and thousands may wait at once: what a place needs is not carried along.
-        let Self { effect, agent, call, cancel, told, progress, incoming, .. } = self;
-        let said = AgentChannel { cancel, told, progress, files: Files::none(), tmp: Files::none() };
-        let (result, took_ms) = ask(&effect, &*agent, call, said, &incoming).await;
-        let (reply, texts) = reply(result, Ok(SiteReport::default()), took_ms);
-        incoming.send(Incoming::Replied { effect, reply, texts }).await;
+        let back = self.incoming.clone();
+        let replied = if self.is_plain() { self.plainly().await } else { Box::pin(self.in_place()).await };
+        back.send(replied).await;
     }
 
-    async fn run_in_place(self) {
+    /// Whether it takes nothing but the call itself.
+    pub fn is_plain(&self) -> bool {
+        let is_plain = matches!(self.place, CallSite::Nowhere) && self.needs.settings.is_empty();
+        is_plain && !self.agent.works_in_a_folder() && self.call.own.is_none()
+    }
+
+    /// Most calls are such, and thousands may wait at once: what a place needs is not carried along. Observations are sent,
+    /// the reply is given back.
+    pub fn plainly(self) -> impl Future<Output = Incoming> + Send + 'static {
+        let Self { effect, agent, call, cancel, told, progress, incoming, .. } = self;
+        async move {
+            let said = AgentChannel { cancel, told, progress, files: Files::none(), tmp: Files::none() };
+            let (result, took_ms) = ask(&effect, &*agent, call, said, &incoming).await;
+            let (reply, texts) = reply(result, Ok(SiteReport::default()), took_ms);
+            Incoming::Replied { effect, reply, texts }
+        }
+    }
+
+    async fn in_place(self) -> Incoming {
         let Self { effect, agent, mut call, place, needs, cancel, told, progress, incoming } = self;
         if let Some(unheld) = call.own.as_ref().and_then(|own| sandbox::unheld(&*agent, own)) {
             let why = format!("it cannot be held to the goal's policy: {}; {}", unheld.why, unheld.fix);
-            let reply = impossible(why);
-            incoming.send(Incoming::Replied { effect, reply, texts: Vec::new() }).await;
-            return;
+            return Incoming::Replied { effect, reply: impossible(why), texts: Vec::new() };
         }
         let held = held(&*agent, &call, &place, &needs);
         let aside = call.tmp.as_deref().map(|tmp| tmp.with_extension("aside"));
@@ -152,10 +161,7 @@ impl TurnTask {
         // Not given up half-way: what was begun with the run's folder is finished.
         let entered = match place.enter(call.tmp.as_deref()).await {
             Ok(entered) => entered,
-            Err(error) => {
-                incoming.send(Incoming::Replied { effect, reply: error.reply(), texts: Vec::new() }).await;
-                return;
-            }
+            Err(error) => return Incoming::Replied { effect, reply: error.reply(), texts: Vec::new() },
         };
         let files = entered.workdir.as_deref().map_or_else(Files::none, edits::in_folder);
         let tmp = call.tmp.as_deref().map_or_else(Files::none, edits::in_folder);
@@ -184,14 +190,14 @@ impl TurnTask {
             incoming.send(Incoming::Observed { effect: effect.clone(), observation }).await;
         }
         let (reply, texts) = reply(result, left, took_ms);
-        incoming.send(Incoming::Replied { effect, reply, texts }).await;
+        Incoming::Replied { effect, reply, texts }
     }
 }
 
 /// What is said between the engine and an agent at work, beside the call and its answer.
 struct AgentChannel {
     cancel: CancellationToken,
-    told: mpsc::Receiver<String>,
+    told: Option<mpsc::Receiver<String>>,
     progress: Progress,
     files: Files,
     tmp: Files,

@@ -280,7 +280,7 @@ impl PlanBuilder {
             caller: None,
             title: self.title,
             root,
-            agents: self.agent_set.cards(),
+            agents: self.agent_set.cards().into(),
             limits: self.run_limits,
             workspace: self.workspace,
         };

@@ -92,7 +92,7 @@ fn link() -> Link {
         observe: mpsc::channel(1000).0,
         progress: Progress::none(),
         cancel: CancellationToken::new(),
-        told: mpsc::channel(1).1,
+        told: None,
         files: Files::none(),
         tmp: Files::none(),
     }

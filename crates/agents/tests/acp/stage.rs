@@ -99,7 +99,6 @@ impl Stage {
     pub async fn call_telling(self, then: impl FnOnce() + Send + 'static) -> Done {
         let agent = self.agent();
         let (observe, mut seen) = mpsc::channel(8);
-        let (_tell, told) = mpsc::channel(1);
         let progress = Arc::new(Mutex::new(Vec::new()));
         let (heard, then) = (Arc::clone(&progress), Mutex::new(Some(then)));
         let link = Link {
@@ -111,7 +110,7 @@ impl Stage {
                 }
             }),
             cancel: self.cancel.clone(),
-            told,
+            told: None,
             files: Files::of(Arc::new(Below(self.folder.clone()))),
             tmp: Files::none(),
         };

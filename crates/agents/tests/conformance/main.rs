@@ -132,7 +132,6 @@ fn once_told(first: Call, seen: &Seen) -> Call {
 async fn play_as(stage: &Stage, call: Call) -> Seen {
     let role = call.role;
     let (observe, mut observed) = mpsc::channel(64);
-    let (_tell, told) = mpsc::channel(1);
     let heard = Arc::new(Mutex::new(Vec::new()));
     let progress = {
         let heard = Arc::clone(&heard);
@@ -143,7 +142,7 @@ async fn play_as(stage: &Stage, call: Call) -> Seen {
         cancel.cancel();
     }
     let (files, tmp) = stage.folder.files();
-    let link = Link { observe, progress, cancel: cancel.clone(), told, files, tmp };
+    let link = Link { observe, progress, cancel: cancel.clone(), told: None, files, tmp };
     let mut calling = stage.agent.call(call, link);
     let result = tokio::time::timeout(NEVER, async {
         if stage.cancel == When::During {

@@ -145,7 +145,7 @@ impl Stage {
             observe,
             progress: Progress::none(),
             cancel: CancellationToken::new(),
-            told: mpsc::channel(1).1,
+            told: None,
             files: Files::none(),
             tmp: Files::none(),
         };

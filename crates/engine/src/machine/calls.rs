@@ -158,7 +158,8 @@ impl Run {
             self.held.push_back(HeldWork::Call { id: Some(id), node, call, repeats });
             return;
         }
-        let Some(card) = self.plan.agents.get(&call.agent).cloned() else {
+        let agents = Arc::clone(&self.plan.agents);
+        let Some(card) = agents.get(&call.agent) else {
             let failure = CallFailure {
                 kind: FailureKind::Misconfigured,
                 message: format!("no agent `{}` in this run's plan", call.agent),
@@ -175,7 +176,7 @@ impl Run {
                 CapScope::MoneyOnly => LAST_WORDS_MS,
                 CapScope::All | CapScope::ExceptCalls => self.ledger.time_left(&accounts).unwrap_or(u64::MAX),
             };
-            let reserve = self.worst_case(&call.messages, call.tools.as_ref(), &card);
+            let reserve = self.worst_case(&call.messages, call.tools.as_ref(), card);
             (Class::Paid, Some(left.min(card.timeout_ms)), reserve)
         };
         if let Err(shortage) = self.ledger.reserve_keeping(&id, accounts, reserve, call.kept) {

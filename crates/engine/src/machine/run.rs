@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::sync::Arc;
 
 use super::calls::{HeldWork, OpenEffect};
 use super::cx::{AgentAnswer, Cx};
@@ -123,7 +124,7 @@ impl Run {
             run.texts.insert(text);
         }
         run.ledger.limit(Account::Run, start.plan.limits);
-        for (name, card) in &start.plan.agents {
+        for (name, card) in &*start.plan.agents {
             run.ledger.limit(Account::Agent(name.clone()), card.limits);
         }
         let root = NodePath::root();
@@ -398,7 +399,7 @@ impl Run {
         for (name, card) in agents {
             self.emit(&root, EventKind::AgentChanged { agent: name.clone(), card: Box::new(card.clone()) });
             self.ledger.limit(Account::Agent(name.clone()), card.limits);
-            self.plan.agents.insert(name.clone(), card.clone());
+            Arc::make_mut(&mut self.plan.agents).insert(name.clone(), card.clone());
         }
         if let Some(rounds) = rounds {
             self.tell(&root, |protocol, _| protocol.raise_rounds(rounds));

@@ -105,7 +105,7 @@ fn start_of(root: NodePlan, person: bool) -> Start {
         caller: None,
         title: "pair".into(),
         root,
-        agents: BTreeMap::from([("ann".to_owned(), card)]),
+        agents: BTreeMap::from([("ann".to_owned(), card)]).into(),
         limits: Limits::default(),
         workspace: None,
     };

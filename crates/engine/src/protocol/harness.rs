@@ -115,7 +115,7 @@ impl<S: Plays> Table<S> {
             caller: None,
             title: "moon".into(),
             root: self.settings.root(),
-            agents: self.agents.clone(),
+            agents: self.agents.clone().into(),
             limits: self.limits,
             workspace: self.workspace.clone(),
         };

@@ -99,7 +99,7 @@ impl ReviseSettings {
 }
 
 fn read(plan: &NodePlan) -> Result<ReviseSettings, String> {
-    serde_json::from_value(plan.settings.clone())
+    ReviseSettings::deserialize(&plan.settings)
         .map_err(|e| format!("the settings of `revise` cannot be read: {e}"))
 }
 

@@ -64,7 +64,7 @@ impl World {
                 .and_modify(|card| card.tools = game == Game::Audit && seed % 2 == 1);
         }
         let plan =
-            Plan { caller: None, title: "moon".into(), root, agents, limits: Limits::default(), workspace };
+            Plan { caller: None, title: "moon".into(), root, agents: agents.into(), limits: Limits::default(), workspace };
         let start = Start { format: FORMAT, plan, seed: format!("{seed:x}") };
         let mut world = Self {
             engine: Engine::default(),

@@ -89,7 +89,7 @@ impl World {
             caller: None,
             title: "fan".into(),
             root: shape.plan(),
-            agents: agents.into(),
+            agents: std::sync::Arc::new(agents.into()),
             limits,
             workspace: None,
         };

@@ -94,7 +94,7 @@ impl Story {
         let mut lines = Vec::new();
         match &record.input.what {
             InputKind::Started(start) => {
-                self.agents.clone_from(&start.plan.agents);
+                (*start.plan.agents).clone_into(&mut self.agents);
                 let reads = RunManifest::of(&start.plan).reads;
                 self.files = reads.iter().filter(|read| matches!(read, PlannedRead::Judged(_))).count();
             }

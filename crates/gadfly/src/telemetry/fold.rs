@@ -176,7 +176,7 @@ impl TraceFold {
             InputKind::Started(start) => {
                 self.protocol.clone_from(&start.plan.root.protocol);
                 self.title = start.plan.title.chars().take(400).collect();
-                self.agents.clone_from(&start.plan.agents);
+                (*start.plan.agents).clone_into(&mut self.agents);
                 self.begin_stretch(at, false);
                 Vec::new()
             }

@@ -198,7 +198,7 @@ impl Desk {
             caller: None,
             title: "wages".into(),
             root,
-            agents: BTreeMap::new(),
+            agents: BTreeMap::new().into(),
             limits: Limits::default(),
             workspace: None,
         };

@@ -26,7 +26,7 @@ fn log_of(protocol: &str, settings: serde_json::Value, title: &str) -> CriticLog
         caller: None,
         title: title.into(),
         root,
-        agents: BTreeMap::new(),
+        agents: BTreeMap::new().into(),
         limits: Limits::default(),
         workspace: None,
     };

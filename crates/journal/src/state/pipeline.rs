@@ -166,7 +166,7 @@ impl PipelineView {
         if plan.root.protocol != RULE_BOOK.name {
             return None;
         }
-        let settings: PipelineSettings = serde_json::from_value(plan.root.settings.clone()).ok()?;
+        let settings: PipelineSettings = PipelineSettings::deserialize(&plan.root.settings).ok()?;
         let mut view = Self {
             project: settings.project,
             gate_name: (settings.mode == PipelineMode::Pipeline).then(|| settings.gate.name.clone()),

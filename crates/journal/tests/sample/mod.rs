@@ -25,7 +25,7 @@ pub fn started(title: &str, wall_ms: u64) -> Input {
         caller: None,
         title: title.into(),
         root,
-        agents: BTreeMap::new(),
+        agents: BTreeMap::new().into(),
         limits: Limits::default(),
         workspace: None,
     };

@@ -98,7 +98,7 @@ impl Script {
         let root = NodePlan { protocol: name.into(), version: 1, limits, settings };
         let agents = [("w".to_owned(), card(Some("m-1"), true)), ("c".to_owned(), card(None, false))].into();
         let limits = Limits { tokens: Some(9_000), money: Some(Money(900)), ..Limits::default() };
-        let plan = Plan { caller: None, title: "t".into(), root, agents, limits, workspace: None };
+        let plan = Plan { caller: None, title: "t".into(), root, agents: agents.into(), limits, workspace: None };
         let start = Start { format: 1, plan, seed: "00".into() };
         self.told(InputKind::Started(Box::new(start)), 0, set, vec![])
     }

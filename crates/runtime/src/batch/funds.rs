@@ -79,7 +79,7 @@ impl Funds {
 }
 
 fn effect(run: &RunId) -> EffectId {
-    EffectId { node: NodePath(run.to_string()), n: 0 }
+    EffectId { node: NodePath(run.to_string().into()), n: 0 }
 }
 
 #[cfg(test)]

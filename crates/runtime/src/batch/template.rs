@@ -70,7 +70,7 @@ impl Template {
             caller: None,
             title: String::new(),
             root,
-            agents: agent_set.cards(),
+            agents: agent_set.cards().into(),
             limits: run_limits,
             workspace: None,
         };

@@ -13,7 +13,6 @@ use gadfly_engine::isolation::NOT_HELD;
 use gadfly_engine::{Answer, EffectId, Money, NodePath, Observation, Reply, Role, Speaker, StopReason, Text};
 use gadfly_project::{AgentKind, Config, Problem, Sourced};
 use serde::Serialize;
-use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
 use crate::agent_set::AgentHandle;
@@ -133,7 +132,6 @@ fn said(problems: &[Problem]) -> String {
 
 async fn call(name: &str, member: &AgentHandle, agent: Arc<dyn Agent>, folder: &Path) -> TrialReport {
     let (incoming, mut heard) = Back::new(16);
-    let (_tell, told) = mpsc::channel(1);
     let effect = EffectId { node: NodePath::root(), n: 1 };
     let in_folder = agent.works_in_a_folder();
     let at = folder.join("place");
@@ -150,7 +148,7 @@ async fn call(name: &str, member: &AgentHandle, agent: Arc<dyn Agent>, folder: &
         place: if in_folder { CallSite::Reader { at, of: None, report: None } } else { CallSite::Nowhere },
         needs: member.needs.clone(),
         cancel: CancellationToken::new(),
-        told,
+        told: None,
         progress: Progress::none(),
         incoming,
     };

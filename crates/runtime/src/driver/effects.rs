@@ -33,11 +33,7 @@ impl RunLoop {
                         .unwrap_or_else(|e| perform::impossible(e.to_string()));
                     incoming.send(Incoming::Replied { effect: id, reply, texts: Vec::new() }).await;
                 });
-                let (tell, _) = mpsc::channel(1);
-                self.at_work.insert(
-                    effect.id.clone(),
-                    RunningEffect { cancel: CancellationToken::new(), tell, task },
-                );
+                self.at_work.insert(effect.id.clone(), RunningEffect::of(CancellationToken::new(), task));
             }
             EffectKind::Tool(wanted) => self.use_tool(effect, wanted),
             EffectKind::Survey(survey) => self.begin_survey(effect, survey),
@@ -69,14 +65,13 @@ impl RunLoop {
                     cancel: cancel.clone(),
                     incoming: self.incoming_in.clone(),
                 };
-                let (tell, _) = mpsc::channel(1);
                 let task = tokio::spawn(work.run());
-                self.at_work.insert(effect.id.clone(), RunningEffect { cancel, tell, task });
+                self.at_work.insert(effect.id.clone(), RunningEffect::of(cancel, task));
             }
             EffectKind::Cancel { target } => self.cancel(target),
             EffectKind::Tell { target, text } => {
-                if let Some(work) = self.at_work.get(target) {
-                    let _ = work.tell.try_send(text.clone());
+                if let Some(tell) = self.at_work.get(target).and_then(|work| work.tell.as_ref()) {
+                    let _ = tell.try_send(text.clone());
                 }
             }
         }
@@ -101,9 +96,8 @@ impl RunLoop {
             cancel: cancel.clone(),
             incoming: self.incoming_in.clone(),
         };
-        let (tell, _) = mpsc::channel(1);
         let task = tokio::spawn(work.run());
-        self.at_work.insert(effect.id.clone(), RunningEffect { cancel, tell, task });
+        self.at_work.insert(effect.id.clone(), RunningEffect::of(cancel, task));
     }
 
     fn begin_turn(&mut self, effect: &Effect) {
@@ -126,7 +120,7 @@ impl RunLoop {
         call.tmp = agent
             .works_in_a_folder()
             .then(|| self.place_named(&effect.id.node, &format!("{}.tmp", self.plain(&effect.id))));
-        let (tell, told) = mpsc::channel(4);
+        let (tell, told) = agent.works_in_a_folder().then(|| mpsc::channel(4)).unzip();
         let cancel = CancellationToken::new();
         let work = TurnTask {
             effect: effect.id.clone(),
@@ -139,7 +133,12 @@ impl RunLoop {
             progress: self.progress(&effect.id),
             incoming: self.incoming_in.clone(),
         };
-        let task = tokio::spawn(work.run());
+        let task = if self.own_call.is_free() && self.driver.updates.is_none() && work.is_plain() {
+            self.own_call.make(work.plainly());
+            None
+        } else {
+            Some(tokio::spawn(work.run()))
+        };
         self.at_work.insert(effect.id.clone(), RunningEffect { cancel, tell, task });
     }
 
@@ -157,9 +156,8 @@ impl RunLoop {
             cancel: cancel.clone(),
             incoming: self.incoming_in.clone(),
         };
-        let (tell, _) = mpsc::channel(1);
         let task = tokio::spawn(work.run());
-        self.at_work.insert(effect.id.clone(), RunningEffect { cancel, tell, task });
+        self.at_work.insert(effect.id.clone(), RunningEffect::of(cancel, task));
     }
 
     /// The folder a node's effects are performed in, or why there is none.

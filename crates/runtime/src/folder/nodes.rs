@@ -12,7 +12,7 @@ const LONGEST: usize = 60;
 /// The directory of a node; the root's is the run's own.
 pub fn home_of(run: &Path, node: &NodePath) -> PathBuf {
     let root = NodePath::root();
-    match node.0.strip_prefix(&root.0).and_then(|rest| rest.strip_prefix('/')) {
+    match node.0.strip_prefix(&*root.0).and_then(|rest| rest.strip_prefix('/')) {
         Some(name) => run.join(NODES).join(slug(name)),
         None if *node == root => run.to_owned(),
         // No node of a run: it still must not be another's.
@@ -46,7 +46,7 @@ mod tests {
         let odd =
             ["run/..", "run/.", "run/", "run/a/b", "run/a-b", "run/a b", "run/ab", "run/ä", "a", "", &long];
         let homes: HashSet<PathBuf> =
-            odd.iter().map(|node| home_of(run, &NodePath((*node).into()))).collect();
+            odd.iter().map(|node| home_of(run, &NodePath((*node).to_owned().into()))).collect();
         assert_eq!(homes.len(), odd.len(), "{homes:?}");
         for home in homes {
             assert_eq!(home.parent(), Some(run.join(NODES).as_path()), "{home:?}");

@@ -191,7 +191,7 @@ impl Scene {
         let workspace = Some(WorkspacePlan { project, ..WorkspacePlan::default() });
         let agents: BTreeMap<_, _> = self.agent_set.cards();
         let plan =
-            Plan { caller: None, title: "small".into(), root, agents, limits: Limits::default(), workspace };
+            Plan { caller: None, title: "small".into(), root, agents: agents.into(), limits: Limits::default(), workspace };
         Start { format: FORMAT, plan, seed: "5eed".into() }
     }
 

@@ -228,7 +228,7 @@ impl Scene {
         let project = self.project().to_string_lossy().into_owned();
         let workspace = Some(WorkspacePlan { project, per_node: true, ..WorkspacePlan::default() });
         let plan =
-            Plan { caller: None, title: "t".into(), root, agents: self.agent_set.cards(), limits, workspace };
+            Plan { caller: None, title: "t".into(), root, agents: self.agent_set.cards().into(), limits, workspace };
         let start = Start { format: FORMAT, plan, seed: "5eed".into() };
         let driving = DriveOptions { attended: false, stop: watch::channel(Stop::No).1, updates: None };
         let (run, agent_set) = (self.run.clone(), self.agent_set.clone());

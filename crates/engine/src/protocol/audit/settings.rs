@@ -118,7 +118,7 @@ impl AuditSettings {
     }
 
     pub(super) fn read(plan: &NodePlan) -> Result<Self, String> {
-        serde_json::from_value(plan.settings.clone())
+        Self::deserialize(&plan.settings)
             .map_err(|e| format!("the settings of `audit` cannot be read: {e}"))
     }
 

@@ -77,7 +77,7 @@ impl ConvergeSettings {
 
     /// The settings of a plan, if a loop can be run by them.
     pub(super) fn read(plan: &NodePlan) -> Result<Self, String> {
-        let settings: Self = serde_json::from_value(plan.settings.clone())
+        let settings: Self = Self::deserialize(&plan.settings)
             .map_err(|e| format!("the settings of `converge` cannot be read: {e}"))?;
         let mut wrong = problems(&settings.criteria);
         if settings.rounds == 0 {

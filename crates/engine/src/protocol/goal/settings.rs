@@ -82,7 +82,7 @@ impl GoalSettings {
     }
 
     pub(super) fn read(plan: &NodePlan) -> Result<Self, String> {
-        serde_json::from_value(plan.settings.clone())
+        Self::deserialize(&plan.settings)
             .map_err(|e| format!("the settings of `goal` cannot be read: {e}"))
     }
 

@@ -95,7 +95,7 @@ impl ScoreSettings {
 
     /// The settings of a plan, if a loop can be run by them.
     pub(super) fn read(plan: &NodePlan) -> Result<Self, String> {
-        let settings: Self = serde_json::from_value(plan.settings.clone())
+        let settings: Self = Self::deserialize(&plan.settings)
             .map_err(|e| format!("the settings of `score` cannot be read: {e}"))?;
         let problem = settings.problem();
         problem.map_or(Ok(settings), Err)

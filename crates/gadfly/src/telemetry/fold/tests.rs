@@ -41,7 +41,7 @@ fn start(agents: &[(&str, AgentCard)]) -> InputKind {
     };
     let agents = agents.iter().map(|(name, card)| ((*name).to_owned(), card.clone())).collect();
     let plan =
-        Plan { caller: None, title: SECRET.into(), root, agents, limits: Limits::default(), workspace: None };
+        Plan { caller: None, title: SECRET.into(), root, agents: agents.into(), limits: Limits::default(), workspace: None };
     InputKind::Started(Box::new(Start { format: 1, plan, seed: "00".into() }))
 }
 

@@ -149,7 +149,7 @@ impl Stream {
             caller: None,
             title,
             root,
-            agents: BTreeMap::new(),
+            agents: BTreeMap::new().into(),
             limits: Limits::default(),
             workspace: None,
         };
@@ -165,7 +165,7 @@ impl Stream {
         let at = Stamp { wall_ms: BEGIN + self.now, active_ms: self.now };
         let what =
             InputKind::Replied { effect: "run#1".parse().unwrap(), reply: Reply::Cancelled { sent: false } };
-        let event = |(node, what): (&str, EventKind)| Event { node: NodePath(node.into()), what };
+        let event = |(node, what): (&str, EventKind)| Event { node: NodePath(node.to_owned().into()), what };
         let events = events.into_iter().map(event).collect();
         let seq = u32::try_from(self.records.len()).unwrap();
         let input = Input { at, what, texts: vec![] };

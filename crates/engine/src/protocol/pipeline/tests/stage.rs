@@ -225,7 +225,7 @@ impl Stage {
             caller: None,
             title: "a pipeline".into(),
             root: self.settings.node_plan(Limits::default()).unwrap(),
-            agents: self.cards(),
+            agents: self.cards().into(),
             limits: Limits::default(),
             workspace: Some(WorkspacePlan {
                 project: "p".into(),
