@@ -1,8 +1,8 @@
 //! The reading room: how what a critic replied becomes typed values. Protocols say what they need; none of them takes
 //! text apart itself, and nothing here decides what follows from a reply.
 //!
-//! A reply is cleaned of what transports leave in it (`clean`, `wire`), quotations of the work are set aside (`quoted`), thinking
-//! and what tools print are cut (`reasoning`, `log`), markup is read as lines or fields (`markup`). Then one
+//! A reply is cleaned of what transports leave in it (`clean`, `envelope`), quotations of the work are set aside (`quoted`), thinking
+//! and what tools print are cut (`reasoning`, `log`), markup is read as lines or fields (`markup`, `wire`). Then one
 //! reader each: verdict words (`forms`), lists, tables, headings and fences (`lines`), JSON reports (`json`, `relaxed`), places
 //! (`place`), quantities (`quantity`), quotes (`quote`), and what speaks against an approval (`doubt`). `shown` makes data harmless before it goes into a brief, from the same table of forms. `person` goes the
 //! other way: it puts a person's verdict in the form that is read.
@@ -15,6 +15,7 @@ pub mod citations;
 pub mod clean;
 pub mod doubt;
 mod english;
+mod envelope;
 pub mod forms;
 pub mod json;
 pub mod lines;

@@ -155,6 +155,16 @@ pub fn is_silent(key: &str) -> bool {
     forms::is_one_of(&key.to_lowercase().replace(['-', ' '], "_"), SILENT)
 }
 
+/// Does a list hold nothing but names, praise, or what says that something is in order?
+pub fn is_list_of_praise(key: &str, list: &Value) -> bool {
+    let lower = key.to_lowercase().replace(['-', ' '], "_");
+    let good = lower.split('_').any(|word| GOOD.iter().any(|part| word.starts_with(part)));
+    let fine = |one: &Value| {
+        one.as_str().is_some_and(|text| doubt::item(super::lines::tick(text).0, text) == Weight::Fine)
+    };
+    is_silent(key) || good || list.as_array().is_some_and(|list| list.iter().all(fine))
+}
+
 /// The first thing that speaks against an approval among the fields that are not `known`, as a passage.
 pub fn against(object: &Map<String, Value>, known: &[&str]) -> Option<String> {
     fewer(object).or_else(|| fields_against(object, known))

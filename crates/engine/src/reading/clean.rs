@@ -28,7 +28,7 @@ const WRAPPERS: [&str; 8] =
 /// A whole reply, cleaned.
 pub fn reply(text: &str) -> String {
     let mut text = line(text).into_owned();
-    if let Some(inner) = super::wire::opened(&text) {
+    if let Some(inner) = super::envelope::opened(&text) {
         text = line(&inner).into_owned();
     }
     for mark in TEMPLATE_MARKS {

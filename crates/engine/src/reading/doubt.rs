@@ -163,7 +163,7 @@ fn in_sentence(sentence: &str, scope: Scope, off: Option<Rule>) -> Option<Rule> 
 
 /// Is there nothing in an English sentence of some length that speaks for the work?
 fn affirms_nothing(sentence: &str) -> bool {
-    !affirm::is_plain(sentence)
+    (affirm::only_asks(sentence) || !affirm::is_plain(sentence) && affirm::leaves_it_to_others(sentence))
         && tongues::is_english(sentence)
         && !denies_by_label(sentence)
         && !is_offered(sentence)
@@ -189,12 +189,13 @@ fn breaks(rule: Rule, sentence: &str, plain: &str, scope: Scope) -> bool {
         (Rule::Shortfall, _) => shortfall(sentence) || finds(Rule::Shortfall, plain),
         // What describes the work may say what a program must do; only orders to change it count.
         (Rule::Demand, Scope::Evidence | Scope::Answer) => orders(plain),
-        (Rule::Demand, Scope::Prose) => finds(rule, plain) || is_instruction(plain),
+        (Rule::Demand, Scope::Prose) => finds(rule, plain) || is_instruction(plain) || orders_later(plain),
         (Rule::Condition | Rule::Tampering, Scope::Evidence)
         | (Rule::CutOff | Rule::Undecided | Rule::Lenient | Rule::Unclear | Rule::Unaffirmed, _) => false,
         (Rule::Defect, Scope::Prose) => {
             finds(rule, plain)
                 || is_none_by_label(sentence)
+                || patterns::has_none(plain) && !polarity::names_unwanted(sentence)
                 || is_lacking(sentence, Reading::Judgement)
                 || tongues::speaks_against(sentence)
         }
@@ -213,6 +214,11 @@ fn breaks(rule: Rule, sentence: &str, plain: &str, scope: Scope) -> bool {
         }
         (Rule::Denial | Rule::Condition | Rule::Tampering, _) => finds(rule, plain),
     }
+}
+
+/// `… overlap a good deal; merge them before starting`: an order behind a mark.
+fn orders_later(sentence: &str) -> bool {
+    sentence.split_inclusive(['\u{3b}', '\u{2014}', '\u{2013}']).skip(1).any(is_instruction)
 }
 
 fn is_lacking(sentence: &str, reading: Reading) -> bool {

@@ -168,6 +168,7 @@ fn begins(line: &str) -> Option<bool> {
         || has_time(bare)
         || is_call(bare)
         || is_labelled(bare)
+        || is_metered(bare)
         || is_step_done(bare);
     is_log.then_some(false)
 }
@@ -203,6 +204,29 @@ fn is_labelled(text: &str) -> bool {
     })
 }
 
+/// `Thought for 4s`, `Completed in 3.4 seconds`, `Total cost: $0.003`: what something took or cost.
+fn is_metered(text: &str) -> bool {
+    let mut words = text.split_whitespace();
+    let first = words.next().unwrap_or_default().trim_matches(|c: char| !c.is_alphanumeric()).to_lowercase();
+    let begins = first.ends_with("ed")
+        || is_one(
+            &first,
+            &["thought", "took", "total", "cost", "tokens", "usage", "time", "session", "duration", "latency", "ran"],
+        );
+    let unit = |word: &str| {
+        let word = word.trim_matches(|c: char| !(c.is_alphanumeric() || c == '$'));
+        let unit = word.trim_start_matches(|c: char| c.is_ascii_digit() || matches!(c, '.' | ','));
+        let counted = unit.len() < word.len();
+        word.starts_with('$') && word.len() > 1
+            || counted && is_one(unit, &["s", "ms", "sec", "m", "min"])
+            || is_one(word, &["seconds", "tokens", "minutes", "request", "requests", "turns"])
+    };
+    begins
+        && text.split_whitespace().count() <= 12
+        && text.contains(|c: char| c.is_ascii_digit())
+        && text.split_whitespace().any(unit)
+}
+
 /// `Reading d.md... done.`
 fn is_step_done(text: &str) -> bool {
     let first = text.split(' ').next().unwrap_or_default();
@@ -229,6 +253,9 @@ mod tests {
             "[Bash: wc -w d.md]",
             "tool_result: 212 bytes",
             "Reading d.md... done.",
+            "● Thought for 4s",
+            "Completed in 3.4 seconds",
+            "Total duration (API): 4.1s",
             "$ pytest\n1 passed, 0 failed",
             "OpenAI Codex v0.58.0\n--------\nmodel: x\napproval: never\n--------\ncodex\ntokens used\n3,418",
         ] {

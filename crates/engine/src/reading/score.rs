@@ -272,6 +272,7 @@ fn doubts(
         let apart = ["Otherwise", "Other than that", "Apart from that", "Beyond that", "Aside from that"];
         let rest = apart.iter().find_map(|head| text.trim_start().strip_prefix(head));
         let text = rest.filter(|_| !findings.is_empty()).unwrap_or(text);
+        let text = &expected.table.map_or_else(|| text.to_owned(), |table| without_rows(text, table));
         for sentence in doubt::all_against(text, Scope::Prose) {
             let (rule, passage) = &sentence;
             if counts(rule, passage) {
@@ -286,6 +287,22 @@ fn doubts(
         }
     }
     Ok(())
+}
+
+/// A note that a row was considered and does not apply, without the row's name: that is a lack by itself.
+fn without_rows(text: &str, table: &Table) -> String {
+    let lower = text.to_ascii_lowercase();
+    let waived = lower.contains("considered") && lower.contains(" but ")
+        || ["does not apply", "do not apply", "not applicable", "doesn't apply"].iter().any(|w| lower.contains(w));
+    let mut kept = text.to_owned();
+    if waived {
+        for row in &table.rows {
+            while let Some(at) = kept.to_ascii_lowercase().find(&row.text.to_ascii_lowercase()) {
+                kept.replace_range(at..at + row.text.len(), "that row");
+            }
+        }
+    }
+    kept
 }
 
 /// Does a passage share a word that carries meaning with what was deducted?

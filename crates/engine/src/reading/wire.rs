@@ -1,5 +1,4 @@
-//! What a reply came wrapped in. The envelope of a command line tool or of an API is opened, and what is inside is the reply. A
-//! reply in YAML, in XML or of one JSON object per line is written anew as one JSON report.
+//! A reply in YAML, in XML or of one JSON object per line, written anew as one JSON report.
 
 use serde_json::{Map, Value, json};
 
@@ -9,96 +8,6 @@ use super::{lines, markup};
 const DEEPEST: usize = 12;
 /// Longer texts are in no such form.
 const LONGEST: usize = 1 << 20;
-
-/// The text inside an envelope, none if the reply is in none. What an envelope calls an error or cut off is no reply: it is
-/// empty.
-pub(super) fn opened(text: &str) -> Option<String> {
-    let trimmed = text.trim();
-    if trimmed.len() > LONGEST {
-        return None;
-    }
-    // A report as one JSON text.
-    if trimmed.starts_with("\"{") && trimmed.ends_with("}\"") {
-        return serde_json::from_str(trimmed).ok();
-    }
-    if !trimmed.starts_with('{') || !trimmed.ends_with('}') {
-        return None;
-    }
-    let whole = serde_json::from_str::<Value>(trimmed).ok();
-    whole.as_ref().and_then(Value::as_object).and_then(inside).or_else(|| streamed(trimmed))
-}
-
-/// A stream of events, one per line: its result, or the last message in it.
-fn streamed(text: &str) -> Option<String> {
-    let lines = text.lines().filter(|line| !line.trim().is_empty());
-    let events: Option<Vec<Value>> = lines
-        .map(|line| {
-            let event = serde_json::from_str::<Value>(line).ok()?;
-            event.get("type")?.is_string().then_some(event)
-        })
-        .collect();
-    let events = events.filter(|events| events.len() > 1)?;
-    let last = events.last()?;
-    if let Some(result) = last.as_object().and_then(inside) {
-        return Some(result);
-    }
-    let is = |event: &Value, kinds: &[&str]| {
-        event.get("type").and_then(Value::as_str).is_some_and(|kind| kinds.contains(&kind))
-    };
-    let item = |event: &Value| {
-        let item = event.get("item").filter(|item| is(item, &["agent_message", "message"]))?;
-        item.get("text")?.as_str().map(str::to_owned)
-    };
-    let ended = is(last, &["turn.completed", "item.completed", "response.completed"]);
-    let said = events.iter().rev().find_map(item);
-    said.map(|said| if ended { said } else { String::new() })
-}
-
-fn inside(object: &Map<String, Value>) -> Option<String> {
-    let says = |key: &str, values: &[&str]| {
-        object.get(key).and_then(Value::as_str).is_some_and(|value| values.contains(&value))
-    };
-    let list = |key: &str| object.get(key).and_then(Value::as_array);
-    let text = |ended: bool, said: Option<String>| Some(said.filter(|_| ended).unwrap_or_default());
-    if says("type", &["result"]) && (object.contains_key("subtype") || object.contains_key("result")) {
-        let failed = object.get("is_error").and_then(Value::as_bool) == Some(true);
-        let whole = !failed && (says("subtype", &["success"]) || !object.contains_key("subtype"));
-        return text(whole, object.get("result").and_then(Value::as_str).map(str::to_owned));
-    }
-    if let Some([choice]) = list("choices").map(Vec::as_slice) {
-        let ended = choice.get("finish_reason").is_none_or(|why| why.is_null() || why == "stop");
-        let said = choice.get("message")?.get("content")?.as_str();
-        return text(ended, said.map(str::to_owned));
-    }
-    if let Some([candidate]) = list("candidates").map(Vec::as_slice) {
-        let ended = candidate.get("finishReason").is_none_or(|why| why == "STOP");
-        return text(
-            ended,
-            candidate.get("content")?.get("parts")?.as_array().and_then(|parts| texts(parts)),
-        );
-    }
-    if says("role", &["assistant"]) && list("content").is_some() {
-        let ended = object
-            .get("stop_reason")
-            .is_none_or(|why| why.is_null() || why == "end_turn" || why == "stop_sequence");
-        return text(ended, texts(list("content")?));
-    }
-    // One field with the reply, and beside it what the call cost.
-    let accounts = ["stats", "usage", "session_id", "cost", "duration_ms", "model"];
-    if accounts.iter().filter(|key| object.contains_key(**key)).count() >= 1
-        && !object.contains_key("verdict")
-    {
-        let said = object.get("response").and_then(Value::as_str).map(str::to_owned)?;
-        let failed = object.get("error").is_some_and(|error| !error.is_null());
-        return text(!failed, Some(said));
-    }
-    None
-}
-
-fn texts(parts: &[Value]) -> Option<String> {
-    let texts: Vec<&str> = parts.iter().filter_map(|part| part.get("text")?.as_str()).collect();
-    (!texts.is_empty()).then(|| texts.join("\n"))
-}
 
 /// A reply in another form, as one JSON report.
 pub(super) struct Rewritten {
@@ -181,7 +90,11 @@ fn yaml(body: &str) -> Option<Value> {
     let mut at = 0;
     let value = block(&mut rows, &mut at, 0, 0)?;
     let object = value.as_object()?;
-    (at == rows.len() && object.len() >= 2 && object.values().any(Value::is_array)).then_some(value)
+    // `Deductions:` above a list is a heading: keys of lists are written small.
+    let lists = || object.iter().filter(|(_, value)| value.is_array());
+    let is_small = |key: &str| key.starts_with(|c: char| c.is_ascii_lowercase());
+    let is_yaml = lists().next().is_some() && lists().all(|(key, _)| is_small(key));
+    (at == rows.len() && object.len() >= 2 && is_yaml).then_some(value)
 }
 
 fn block(rows: &mut [Row<'_>], at: &mut usize, indent: usize, depth: usize) -> Option<Value> {
@@ -267,34 +180,6 @@ fn scalar(text: &str) -> Value {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn envelopes_are_opened_and_what_failed_stays_closed() {
-        for (text, inner) in [
-            (r#"{"type":"result","is_error":false,"result":"x"}"#, Some("x")),
-            (r#"{"type":"result","subtype":"success","result":"x"}"#, Some("x")),
-            (r#"{"type":"result","subtype":"error_max_turns","errors":[]}"#, Some("")),
-            (r#"{"type":"result","is_error":true,"result":"x"}"#, Some("")),
-            (r#"{"session_id":"a","response":"x","stats":{}}"#, Some("x")),
-            (r#"{"session_id":"a","response":"x","error":{"code":1}}"#, Some("")),
-            (r#""{\"verdict\": \"passed\"}""#, Some(r#"{"verdict": "passed"}"#)),
-            (
-                "{\"type\":\"a\"}\n{\"type\":\"item.completed\",\"item\":{\"type\":\"agent_message\",\"text\":\"x\"}}\n{\"type\":\"turn.completed\"}",
-                Some("x"),
-            ),
-            (
-                "{\"type\":\"item.completed\",\"item\":{\"type\":\"agent_message\",\"text\":\"x\"}}\n{\"type\":\"turn.failed\"}",
-                Some(""),
-            ),
-            (r#"{"choices":[{"message":{"content":"x"},"finish_reason":"stop"}]}"#, Some("x")),
-            (r#"{"choices":[{"message":{"content":"x"},"finish_reason":"length"}]}"#, Some("")),
-            (r#"{"role":"assistant","content":[{"type":"text","text":"x"}]}"#, Some("x")),
-            ("{\"type\":\"system\"}\n{\"type\":\"result\",\"result\":\"x\"}", Some("x")),
-            (r#"{"verdict":"approved"}"#, None),
-        ] {
-            assert_eq!(opened(text).as_deref(), inner, "{text}");
-        }
-    }
 
     #[test]
     fn plain_yaml_is_read_and_sentences_are_not() {

@@ -108,7 +108,7 @@ pub(super) fn of_object(found: &json::Found, expected: &ExpectedReport<'_>) -> R
     rest.retain(|name, _| !ids.contains(&key(name)));
     let read = [&FINDINGS[..], &CRITERIA[..], &KNOWN[..]].concat();
     let unknown = json::unknown_lists(&rest, &[&read[..], &HARMLESS].concat());
-    if let Some((key, _)) = unknown.filter(|(key, _)| !beside::is_silent(key)) {
+    if let Some((key, _)) = unknown.filter(|(key, list)| !beside::is_list_of_praise(key, list)) {
         notes.weaken(format!("what it lists under `{key}` may be findings: put them under `findings`"));
     }
     if let Some(passage) = beside::against(&rest, &read).or_else(|| beside::against(&found.outer, &[])) {

@@ -54,6 +54,30 @@ pub(super) fn is_plain(text: &str) -> bool {
         || PLAINLY_RE.as_ref().is_none_or(|re| re.is_match(text))
 }
 
+/// Who or what else would have to say it: a sentence that affirms nothing and leaves it to them.
+pub(super) fn leaves_it_to_others(text: &str) -> bool {
+    static OTHERS: LazyLock<Option<Regex>> = LazyLock::new(|| {
+        english::pattern(
+            r"(?xi)\b(?:readers?|reviewers?|authors?|writers?|others?|whoever|anyone|anybody|everyone|nobody|somebody|someone|one\s+(?:wonders|has|must|may|might|can|could|would)|lab|journal|supplement|appendix|wonder\w*|guess\w*|infer\w*|imagin\w*|figured?\s+out|work(?:ed)?\s+out|f(?:i|ou)nd\s+out|look(?:ed)?\s+up|ask|see|trusts?|relies|rely|less\s+so|secret|mystery|belongs?|insert|supply)\b",
+        )
+    });
+    OTHERS.as_ref().is_none_or(|re| re.is_match(text))
+}
+
+/// `Which test was run …`, `How many mice there were …`: what is asked for is named as a question, and nothing says that it is
+/// answered.
+pub(super) fn only_asks(text: &str) -> bool {
+    static ASKS: LazyLock<Option<Regex>> = LazyLock::new(|| {
+        english::pattern(r"(?i)^\W*(?:which|how\s+(?:many|much|large|big|long)|whether|who|what\s+(?:test|number|size|the))\b[^?]*$")
+    });
+    static ANSWERED: LazyLock<Option<Regex>> = LazyLock::new(|| {
+        english::pattern(
+            r"(?xi)\b(?:stated|named|given|said|reported|specified|described|identified|explicit\w*|clear\w*|evident|obvious|plain\w*|known|told|spelled|spelt|listed|noted|written|defined|answered|there|present|found|met|satisfied|fulfilled|in\s+(?:place|order|the\s+(?:text|draft))|is\s+in|are\s+in|matters?|right|fine|good|well|done|delivered|provided|included|shown|printed)\b",
+        )
+    });
+    ASKS.as_ref().is_some_and(|re| re.is_match(text)) && !ANSWERED.as_ref().is_some_and(|re| re.is_match(text))
+}
+
 /// Does a text hold anything that affirms?
 pub(super) fn affirms(text: &str) -> bool {
     RE.as_ref().is_none_or(|re| re.is_match(text))

@@ -30,6 +30,11 @@ static OVER: LazyLock<Option<Regex>> = LazyLock::new(|| {
         r"\b(?:both|all|each|every(?:thing)?|neither|none|gone|over|resolved|settled|addressed|fixed|corrected|put\s+right|dealt\s+with|remedied|no\s+longer|no\s+(?:issues?|problems?|objections?|concerns?)|nothing\s+(?:remains|is\s+left)|there\s+(?:is|are)\s+(?:one|two|both)\s+now)\b",
     )
 });
+static DONE: LazyLock<Option<Regex>> = LazyLock::new(|| {
+    compiled(
+        r"\b(?:both|all|each|every(?:thing)?)\b[^.;\n]{0,60}\b(?:were|was|have\s+been|has\s+been|got)\s+(?:\w+ly\s+|now\s+|all\s+|both\s+)*(?:carried\s+out|made|done|met|followed|taken\s+(?:up|on\s+board|care\s+of)|addressed|resolved|fixed|incorporated|implemented|honou?red|satisfied|dealt\s+with|acted\s+(?:up)?on|answered|settled|heeded|included|put\s+right|corrected)\b",
+    )
+});
 /// A count of fewer than were told.
 static SOME: LazyLock<Option<Regex>> = LazyLock::new(|| {
     compiled(r"\b(?:half|some|most|part|only)\b|(?:^|[.;:])\s*(?:the\s+)?(?:one|first|second)\b")
@@ -165,6 +170,10 @@ pub(super) fn told<'s>(sentence: &'s str, after: &[&str]) -> Told<'s> {
     let (past, rest) = sentence.split_at(told);
     if !is(&EARLIER, past) || !polarity::names_something_bad(past) {
         return Told::Nothing;
+    }
+    // `Both requests from the last round were carried out.`
+    if is(&DONE, past) && !is(&SOME, past) {
+        return Told::Over(rest);
     }
     let later = std::iter::once(rest).chain(after.iter().take(2).copied());
     let later = later.collect::<Vec<_>>().join(" ").to_lowercase();

@@ -213,6 +213,26 @@ pub(super) const UNWANTED: &[&str] = &[
     "impli",
     "approximat",
     "wanting",
+    // What stands in the way of another, or on top of it.
+    "prerequisite",
+    "predecessor",
+    "precondition",
+    "parallel",
+    "concurren",
+    "simultaneous",
+    "twice",
+    "idle",
+    "spare",
+    "extra",
+    "surplus",
+    "needless",
+    "unmapped",
+    "unassigned",
+    "collision",
+    "collid",
+    "clash",
+    "race",
+    "deadlock",
 ];
 
 /// Beginnings of verbs for what a work is to do, also with what nobody wants.

@@ -197,6 +197,12 @@ pub(super) fn names_something_bad(text: &str) -> bool {
     })
 }
 
+/// Does a text name something that nobody wants?
+pub(super) fn names_unwanted(text: &str) -> bool {
+    words(text)
+        .any(|(_, word)| UNWANTED.iter().any(|bad| word.starts_with(bad)) && !is_one_of(&word, NEUTRAL))
+}
+
 /// Some lacks are whole words: `weak` is one, `weakness` belongs to no sentence by itself.
 fn is_lack(word: &str) -> bool {
     LACKS.iter().any(|lack| word == *lack || lack.len() >= 7 && word.starts_with(lack))

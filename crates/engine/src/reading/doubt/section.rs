@@ -43,7 +43,9 @@ pub fn section(heading: &str) -> Section {
         "have to",
         "has to",
     ]) && !has(NOT_ASKED);
-    if has(UNRESOLVED) {
+    if has(&["not blocking", "no action", "not a blocker"]) {
+        Section::Optional
+    } else if has(UNRESOLVED) {
         Section::Unresolved
     } else if has(&["not required", "non-blocking", "optional"])
         || has(OPTIONAL) && !asked && !has(&["blocking"])
@@ -136,6 +138,14 @@ const PRAISE: &[&str] = &[
     "stärken",
     "highlights",
     "works well",
+    "fine",
+    "ok",
+    "okay",
+    "in order",
+    "correct",
+    "merits",
+    "what i like",
+    "right",
 ];
 const DEMANDS: &[&str] = &[
     "fix",
@@ -172,6 +182,16 @@ const DEMANDS: &[&str] = &[
     "todo",
     "new",
     "introduced",
+    "next steps",
+    "next step",
+    "to do",
+    "to add",
+    "follow-up",
+    "follow-ups",
+    "followup",
+    "caveat",
+    "caveats",
+    "reservations",
 ];
 
 #[cfg(test)]

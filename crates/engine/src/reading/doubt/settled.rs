@@ -287,6 +287,8 @@ fn question(question: &str, answer: &str) -> Rest {
         (true, true, false) if !bad => Rest::Text(String::new()),
         (true, _, true) | (true, true, false) => Rest::Lacking,
         (false, ..) if is(&ANSWERED, answer) => Rest::Text(String::new()),
+        // `Test?`: nobody answers it.
+        _ if answer.trim().is_empty() || is_question(answer) => Rest::Lacking,
         _ => open,
     }
 }

@@ -27,7 +27,7 @@ const EVERYWHERE: &[(Rule, &str)] = &[
         Rule::Lenient,
         r"\b(?:lenien\w*|generous\w*|goodwill|good\s+will|charitabl\w*|forgiv\w*|waiv(?:e|ed|es|ing)|blind\s+eye|benefit\s+of\s+the\s+doubt|strictly\s+speaking|to\s+be\s+kind|being\s+kind|by\s+rights|turn\w*\s+a\s+blind)\b
         |\b(?:overlook|disregard|ignore|tolerat|excus)(?:e|ed|ing|s)?\s+(?:it|this|that|the|these|here|for)\b|\bcan\s+(?:be\s+)?(?:overlook|tolerat|ignor|excus|forgiv)\w*
-        |\blet(?:s|ting)?\s+(?:it|this|that|the|these|those|them|an?)\b\s*(?:\S+\s+){0,6}?(?:pass|slide|go|through|stand|off)\b|\bwav(?:e|ed|ing)\s+(?:\w+\s+)?through\b
+        |\blet(?:s|ting)?\s+(?:it|this|that|the|these|those|them|an?)\b\s*(?:\S+\s+){0,6}?(?:pass|slide|go|through|stand|off)\b|\bwav(?:e|ed|ing)\s+(?:\w+\s+)?through\b|\b(?:gave|give|giving|got)\s+(?:\w+\s+){1,2}?a\s+pass\b|\bout\s+of\s+(?:courtesy|kindness|respect|pity|sympathy|habit)\b|\bfine\s+with\s+(?:that|it|this)\b
         |\b(?:close|near)\s+enough\b|\bgood\s+enough\s+(?:for\s+(?:me|now|us|a\s+draft)|as\s+it)\b|\b(?:just\s+)?this\s+(?:once|time)\b
         |\b(?:not|n['’]t|without)\s+(?:\w+\s+)?(?:insist\w*|press(?:ing)?\s+(?:the|this|it)|quibbl\w*|hold\s+(?:it|this|that)\s+up|make\s+(?:a\s+fuss|an\s+issue))\b
         |\b(?:normally|ordinarily|usually)\s+(?:\w+\s+){0,3}?(?:take|deduct|reject|flag|fail|ask)\w*|\bwould\s+(?:normally|usually|ordinarily)\b
@@ -43,7 +43,7 @@ const EVERYWHERE: &[(Rule, &str)] = &[
         |\b(?:not|never|n['’]t)\s+(?:\w+\s+)?(?:reach|reached|arrive|arrived|come\s+through|been\s+(?:given|sent|shown)|given\s+(?:me|the|access)|shown\s+to\s+me|sent\s+to\s+me)\b
         |\b(?:draft|text|file|work|view|document|message|section|reply|input|output|rest)\b[^.;\n]{0,40}\b(?:stops?|stopped|ends?|ended|breaks?\s+off|broke\s+off|cut\s+off|truncated|garbled|unreadable)\b
         |\b(?:extrapolat|inferr)(?:e|ed|ing)\b|\b(?:returned|gave|threw)\s+an\s+error\b
-        |\b(?:section|text|draft|file|input|space)\b[^.;\n]{0,50}\b(?:empty|blank)\b|\bno\s+(?:text|content|draft|work|tasks?)\s+(?:between|in\s+the\s+(?:brief|message|prompt))\b|\bthere\s+was\s+no\s+(?:text|draft|content|file|plan)\b
+        |\b(?:section|text|draft|file|input|space|message|rest)\b[^.;\n]{0,30}\b(?:is|was|were|are|seems?|looks?|appears?|came|arrived)\s+(?:\w+\s+){0,2}?(?:empty|blank)\b|\bempty\s+(?:section|text|draft|file|input|message)\b|\bno\s+(?:text|content|draft|work|tasks?)\s+(?:between|in\s+the\s+(?:brief|message|prompt))\b|\bthere\s+was\s+no\s+(?:text|draft|content|file|plan)\b
         |\b0\s+of\s+0\b|\b(?:could|can)(?:\s?not|n['’]t)\s+(?:\w+\s+)?(?:make\s+out|decipher|parse|get\s+at|reach)\b",
     ),
     // Left to others, or to later.
@@ -85,12 +85,12 @@ const OWN_WORDS: &[(Rule, &str)] = &[
     ),
     (
         Rule::Tampering,
-        r"\b(?:I|we)(?:\s+have|['’]ve)?\s+(?:also\s+|then\s+|now\s+|already\s+|just\s+|since\s+|myself\s+)*(?:inserted|changed|filled\s+in|put\s+(?:in|the|a)\b|supplied|replaced|removed|deleted|shortened|rewrote|reworded|saved|patched|applied|wrote|modified|adjusted|amended|cut|trimmed|fixed|made\s+the|added\s+(?:the|an?|\d|“|\x22))
+        r"\b(?:I|we)(?:\s+have|['’]ve)?\s+(?:also\s+|then\s+|now\s+|already\s+|just\s+|since\s+|myself\s+)*(?:inserted|changed|filled\s+in|put\s+(?:in|the|a)\b|supplied|replaced|removed|deleted|shortened|rewrote|reworded|saved|patched|applied\s+(?:the\s+|an?\s+|my\s+|these\s+)?(?:patch|fix|chang|edit|correct)|wrote|modified|adjusted|amended|cut|trimmed|fixed|made\s+the|added\s+(?:the|an?|\d|“|\x22))
         |\b(?:my|our)\s+(?:own\s+)?(?:edits?|changes?|fix(?:es)?|corrections?|additions?|patch|amendments?|rewrite)\b|\btook\s+the\s+liberty\b|^\W*(?:corrected|revised|improved|amended|updated)\s+(?:\w+\s+)?(?:list|plan|version|draft|text|abstract|code)\b|\bwith\s+(?:that|this|these|my|those)\s+(?:change|edit|fix|correction|addition)s?\b",
     ),
     (
         Rule::Condition,
-        r"\b(?:verdict|status|decision|answer)\s+(?:would|will|becomes|could|might)\b|\b(?:I|we)(?:\s+would|['’]d)\s+(?:say|approve|accept|pass|sign)\b|\bif\s+I\s+(?:had\s+to|were)\b|\bsuppos(?:e|ing)\b",
+        r"\b(?:verdict|status|decision|answer)\s+(?:would|will|becomes|could|might)\b|\b(?:I|we)(?:\s+would|['’]d)\s+(?:say|approve|accept|pass|sign)\b|\bif\s+I\s+(?:had\s+to|were)\b|\b(?:can|could|may|might)\s+(?:\w+\s+)?be\s+(?:add|fix|correct|resolv|settl|dealt|sort|suppl|insert|fill|clarif|polish|complet|tackl|mend|sharpen)\w*\b|\bsuppos(?:e|ing)\b",
     ),
 ];
 
@@ -100,7 +100,7 @@ const ELSEWHERE: &str = r"\b(?:could|would|will|might|may|should|must|shall|ough
 
 /// Turns with such a word that affirm.
 const AFFIRMED: &str = r"\b(?:can|could|may|will|would|should)\s+(?:now\s+|therefore\s+|safely\s+|also\s+|even\s+|still\s+|easily\s+)*(?:be\s+)?(?:approved?|accepted|merged|published|ticked|released|submitted|go\b|goes|stands?|pass(?:es)?\b(?:\s+(?:even\s+)?if\b[^.;\n]{0,40})?|see|tell|know|reproduce|repeat|understand|follow\s+(?:it|the|this|every)|proceed|ship(?:ped)?)
-    |\b(?:could|would)\s+(?:hardly|scarcely)\b[^,.;\n]{0,40}|\b(?:as|what|than|everything|all)\s+(?:\w+\s+){0,2}?(?:should|must|needs?|would\s+expect|ask(?:s|ed)\s+for|wants?)\b|\b(?:which|that)\s+(?:\w+\s+){1,2}?(?:should|must|needs?|would\s+expect|ask(?:s|ed)\s+for|wants?)\b|\b(?:rubric|items?|criteri(?:on|a)|requirements?|task|brief|does|readers?|one)\s+(?:asks?\s+for|needs?|wants?)\b|\b(?:even|as)\s+if\b|\bif\s+(?:any|needed|so)\b|\bin\s+need\s+of\b|\bI(?:['’]ll|\s+will)\s+(?:read|check|go|count|compare|start|review|look|now)\w*|\b(?:may|might)\s+(?:\d|20)";
+    |\b(?:could|would)\s+(?:hardly|scarcely)\b[^,.;\n]{0,40}|\b(?:as|what|than|everything|all)\s+(?:\w+\s+){0,2}?(?:should|must|needs?|would\s+expect|ask(?:s|ed)\s+for|wants?)\b|\b(?:which|that)\s+(?:\w+\s+){1,2}?(?:should|must|needs?|would\s+expect|ask(?:s|ed)\s+for|wants?)\b|\b(?:rubric|items?|criteri(?:on|a)|points?|rows?|requirements?|task|brief|does|readers?|one|two|three|first|second|third|\d)\s+(?:asks?\s+for|needs?|wants?)\b|\b(?:even|as)\s+if\b|\bif\s+(?:any|needed|so)\b|\bin\s+need\s+of\b|\bI(?:['’]ll|\s+will)\s+(?:read|check|go|count|compare|start|review|look|now)\w*|\b(?:may|might)\s+(?:\d|20)";
 
 static ELSEWHERE_RE: LazyLock<Option<Regex>> =
     LazyLock::new(|| english::pattern(&format!("(?xi){ELSEWHERE}")));
@@ -113,133 +113,14 @@ static SELF_RE: LazyLock<Option<Regex>> = LazyLock::new(|| {
     )
 });
 
-/// What reviewers do, as the verbs begin, and what they are glad of. Who says that it did anything else did not only review.
-const REVIEWING: &[&str] = &[
-    "finish",
-    "double",
-    "complet",
-    "approv",
-    "accept",
-    "read",
-    "reread",
-    "check",
-    "recheck",
-    "verif",
-    "compar",
-    "count",
-    "recount",
-    "find",
-    "found",
-    "see",
-    "saw",
-    "look",
-    "search",
-    "examin",
-    "review",
-    "assess",
-    "evaluat",
-    "went",
-    "go",
-    "walk",
-    "consider",
-    "confirm",
-    "agree",
-    "recommend",
-    "thank",
-    "appreciat",
-    "lik",
-    "enjoy",
-    "note",
-    "withdr",
-    "ask",
-    "request",
-    "rais",
-    "reject",
-    "requir",
-    "have",
-    "happy",
-    "satisfied",
-    "content",
-    "pleas",
-    "glad",
-    "not",
-    "cannot",
-    "can't",
-    "judg",
-    "weigh",
-    "test",
-    "run",
-    "ran",
-    "measur",
-    "inspect",
-    "open",
-    "start",
-    "begin",
-    "began",
-    "tried",
-    "try",
-    "thought",
-    "think",
-    "work",
-    "know",
-    "mean",
-    "sign",
-    "endors",
-    "support",
-    "conclud",
-    "scan",
-    "prob",
-    "hunt",
-    "complain",
-    "object",
-    "flag",
-    "point",
-    "list",
-    "mention",
-    "rate",
-    "scor",
-    "deduct",
-    "took",
-    "take",
-    "award",
-    "congratulat",
-    "don't",
-    "didn't",
-    "couldn't",
-    "wouldn't",
-    "haven't",
-    "want",
-    "need",
-    "hope",
-    "wish",
-    "suggest",
-    "expect",
-    "wonder",
-    "was",
-    "am",
-    "worried",
-    "afraid",
-    "identif",
-    "detect",
-    "spot",
-    "notic",
-    "observ",
-    "commend",
-    "appl",
-    "cross",
-    "map",
-    "trac",
-    "neither",
-    "never",
-    "got",
-    "listed",
-    "feared",
-    "suspect",
-    "studi",
-    "study",
-    "fault",
-    "quarrel",
-    "answer",
+/// What is no part of a review, as the verbs begin: to change the work, to suppose something, to let something pass.
+const NOT_REVIEWING: &[&str] = &[
+    "add", "insert", "fill", "put", "suppl", "writ", "wrote", "rewr", "chang", "edit", "modif", "adjust", "amend",
+    "correct", "fix", "mend", "patch", "repair", "replac", "remov", "delet", "cut", "trim", "shorten", "reword",
+    "rephras", "polish", "tidi", "improv", "updat", "merg", "commit", "sav", "assum", "guess", "suppos", "presum",
+    "imagin", "infer", "skip", "ignor", "waiv", "forg", "overlook", "let", "abstain", "refrain", "trust", "promis",
+    "leav", "left", "defer", "postpon", "tired", "sympath", "grant", "conced", "excus", "toler", "pretend", "skim",
+    "glanc", "stopp", "lean", "believ", "liv",
 ];
 
 /// Does a critic say that it did something else than to review?
@@ -247,7 +128,7 @@ fn did_something_else(plain: &str) -> bool {
     SELF_RE.as_ref().is_none_or(|re| {
         re.captures_iter(plain).filter_map(|found| found.name("verb")).any(|verb| {
             let verb = verb.as_str().to_lowercase();
-            !REVIEWING.iter().any(|stem| verb.starts_with(stem))
+            NOT_REVIEWING.iter().any(|stem| verb.starts_with(stem))
         })
     })
 }

@@ -185,7 +185,9 @@ pub fn is_met(text: &str) -> bool {
     for quoted in quote::all(text) {
         plain = plain.replacen(quoted, "…", 1);
     }
-    let labelled = [": ", " — ", " – ", " - ", " → "].iter().find_map(|mark| plain.split_once(mark));
+    let bracketed = plain.strip_prefix('[').and_then(|rest| rest.split_once("] "));
+    let labelled = bracketed
+        .or_else(|| [": ", " — ", " – ", " - ", " → "].iter().find_map(|mark| plain.split_once(mark)));
     let value = labelled.map_or(plain.as_str(), |(_, value)| value);
     // `[STATUS: …]` under an item is shown, not said.
     if value.trim_start().starts_with('[') {
@@ -227,7 +229,18 @@ pub fn is_met(text: &str) -> bool {
                 ],
             )
     };
-    met(first) && against(text, Scope::Prose).is_none()
+    is_mended(text) || met(first) && against(text, Scope::Prose).is_none()
+}
+
+/// `(no test): resolved`, `[length] fixed`: what is repeated of a complaint before a word that says it is done.
+fn is_mended(text: &str) -> bool {
+    const MENDED: &[&str] =
+        &["addressed", "resolved", "fixed", "corrected", "implemented", "remedied", "done", "cleared", "settled"];
+    let value = [": ", " — ", " – ", " → ", "] "].iter().find_map(|mark| text.split_once(mark));
+    value.is_some_and(|(_, value)| {
+        let first = value.split(|c: char| !c.is_alphanumeric()).find(|word| !word.is_empty());
+        first.is_some_and(|first| is_one_of(first, MENDED)) && against(value, Scope::Prose).is_none()
+    })
 }
 
 /// Does it say nothing: `None`, `n/a`?
@@ -285,6 +298,9 @@ pub fn item(tick: Tick, text: &str) -> Weight {
         return if super::takes_back(text) { Weight::Against } else { Weight::Fine };
     }
     if super::affirm::is_step(text) && against(text, Scope::Prose).is_none() {
+        return Weight::Fine;
+    }
+    if is_mended(text) {
         return Weight::Fine;
     }
     if is_partial(text) || against(text, Scope::Prose).is_some() {

@@ -14,7 +14,7 @@ use score_line::ScoreLine;
 
 use super::{Claim, Said, shorten};
 use crate::deduction::{Amount, words};
-use crate::reading::doubt::{self, Weight};
+use crate::reading::doubt::{self, Rule, Scope, Weight};
 use crate::reading::lines::{self, Fence};
 use crate::reading::{forms, place};
 
@@ -311,6 +311,13 @@ impl Reader {
         if let Some(statement) = forms::status(text).filter(|s| s.labelled && s.says != forms::Says::Approved)
         {
             self.against("its own verdict is that the work fails", &text[statement.word]);
+        }
+        // It goes on with the bullet, unless it says what the critic did.
+        let of_the_critic = |rule: &Rule| matches!(rule, Rule::Unseen | Rule::Undecided | Rule::Lenient);
+        if let Some((rule, passage)) =
+            doubt::against(text, Scope::Evidence).filter(|(rule, _)| of_the_critic(rule))
+        {
+            self.against(rule.sentence(), &passage);
         }
         // A total in a sentence: one that is lower than what is counted is no projection.
         if !text.contains(['"', '“', '„', '`'])

@@ -23,7 +23,8 @@ impl Body {
             ));
         }
         let (mut addressed, mut notes, mut reasons) = (Vec::new(), Vec::new(), Vec::new());
-        for point in &self.items {
+        let signed = signature(lines);
+        for point in self.items.iter().filter(|point| signed != Some(point.text.as_str())) {
             let text = without_shown_quotes(&point.text, shown);
             let against = match point.section {
                 Section::Optional => doubt::is_pressing(&text) || lacks_what_is_asked(&text, shown),
@@ -137,6 +138,21 @@ impl Body {
     }
 }
 
+/// `— Critic`, `- Reviewer 2`: the last line by itself, a dash and a name.
+fn signature<'t>(lines: &[Line<'t>]) -> Option<&'t str> {
+    let mut said = lines.iter().rev().skip_while(|line| line.raw.trim().is_empty());
+    let (last, before) = (said.next()?, said.next());
+    let Kind::Item(item) = &last.kind else { return None };
+    let is_named = |word: &str| {
+        word.starts_with(|c: char| c.is_uppercase() || c.is_ascii_digit() || c == '(')
+            || forms::is_one_of(word, &["the", "your", "of"])
+    };
+    let is_alone = before.is_some_and(|line| line.raw.trim().is_empty());
+    let is_name = item.text.split_whitespace().count() <= 4 && item.text.split_whitespace().all(is_named);
+    let is_fine = item.tick == Tick::None && doubt::item(item.tick, item.text) == Weight::Unsure;
+    (is_alone && is_name && is_fine && last.raw.trim().starts_with(['—', '–', '-'])).then_some(item.text)
+}
+
 /// The lines up to what a tool prints of itself below a reply: `tokens: 812 in / 64 out · $0.003`.
 fn without_footer<'l, 't>(lines: &'l [Line<'t>]) -> &'l [Line<'t>] {
     let is_footer = |line: &Line<'_>| {
@@ -174,11 +190,19 @@ fn lacks_what_is_asked(text: &str, shown: &Shown) -> bool {
         })
 }
 
+/// `described as "several"`: a quantity that is none says so, also where it is quoted.
+fn is_put_vaguely(text: &str, passage: &str) -> bool {
+    let first = passage.split_whitespace().next().unwrap_or_default();
+    let before = text.split(passage).next().unwrap_or_default().trim_end_matches(|c: char| !c.is_alphanumeric());
+    before.ends_with(" as")
+        && forms::is_one_of(first, &["several", "some", "many", "few", "various", "numerous"])
+}
+
 /// The text without passages between quotation marks that stand in the work: they are the work's words.
 fn without_shown_quotes(text: &str, shown: &Shown) -> String {
     let mut kept = text.to_owned();
     for passage in quote::all(text) {
-        if passage.len() >= 2 && shown.has_text(passage) {
+        if passage.len() >= 2 && shown.has_text(passage) && !is_put_vaguely(text, passage) {
             kept = kept.replacen(passage, "…", 1);
         }
     }

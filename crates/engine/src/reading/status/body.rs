@@ -58,7 +58,9 @@ impl Body {
                     (open, paragraph) = (None, false);
                     // A whole sentence in bold letters is a sentence.
                     let said = if is_sentence(text) { Section::None } else { Section::Praise };
-                    body.prose.push((said, (*text).to_owned()));
+                    if section != Section::Optional || doubt::is_pressing(text) {
+                        body.prose.push((said, (*text).to_owned()));
+                    }
                 }
                 Kind::Row(cells) => {
                     let is_header = header && lines.get(at + 1).is_some_and(|next| next.kind == Kind::Rule);
