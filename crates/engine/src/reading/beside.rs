@@ -162,7 +162,10 @@ pub fn is_list_of_praise(key: &str, list: &Value) -> bool {
     let fine = |one: &Value| {
         one.as_str().is_some_and(|text| doubt::item(super::lines::tick(text).0, text) == Weight::Fine)
     };
-    is_silent(key) || good || list.as_array().is_some_and(|list| list.iter().all(fine))
+    const NAMES: [&str; 8] = ["command", "tool", "file", "path", "source", "reference", "test", "run"];
+    let names = lower.split('_').any(|word| NAMES.iter().any(|name| word.starts_with(name)))
+        && against(&Map::from_iter([(key.to_owned(), list.clone())]), &[]).is_none();
+    is_silent(key) || good || names || list.as_array().is_some_and(|list| list.iter().all(fine))
 }
 
 /// The first thing that speaks against an approval among the fields that are not `known`, as a passage.

@@ -218,7 +218,15 @@ fn breaks(rule: Rule, sentence: &str, plain: &str, scope: Scope) -> bool {
 
 /// `… overlap a good deal; merge them before starting`: an order behind a mark.
 fn orders_later(sentence: &str) -> bool {
-    sentence.split_inclusive(['\u{3b}', '\u{2014}', '\u{2013}']).skip(1).any(is_instruction)
+    let labelled = sentence.split_once(": ").is_some_and(|(label, order)| {
+        const HEADS: [&str; 14] = [
+            "more", "thing", "note", "request", "remark", "ask", "todo", "action", "addition", "ps", "also",
+            "still", "only", "left",
+        ];
+        let named = label.split(|c: char| !c.is_alphanumeric()).any(|word| forms::is_one_of(word, &HEADS));
+        named && weight::begins_with_a_demand(order)
+    });
+    labelled || sentence.split_inclusive([';', '—', '–']).skip(1).any(is_instruction)
 }
 
 fn is_lacking(sentence: &str, reading: Reading) -> bool {

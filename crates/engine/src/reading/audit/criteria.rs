@@ -82,7 +82,7 @@ pub(super) fn criteria(
                     slot.id
                 ));
             }
-            let nothing = missing_info.to_lowercase().starts_with("nothing")
+            let nothing = ["nothing", "none"].iter().any(|w| missing_info.to_lowercase().starts_with(w))
                 && doubt::against(&missing_info, Scope::Prose).is_none();
             if !missing_info.is_empty() && !nothing {
                 notes.weaken(format!(

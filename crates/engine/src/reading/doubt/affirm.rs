@@ -54,6 +54,15 @@ pub(super) fn is_plain(text: &str) -> bool {
         || PLAINLY_RE.as_ref().is_none_or(|re| re.is_match(text))
 }
 
+/// Does a text hold a word that plainly affirms?
+pub(super) fn says_so(text: &str) -> bool {
+    static MORE: LazyLock<Option<Regex>> = LazyLock::new(|| {
+        english::pattern(r"(?i)\b(?:is|are|respected|observed|honou?red|found|present|quoted|gut|ja|oui)\b|erfüllt|\bsí")
+    });
+    let is = |re: &LazyLock<Option<Regex>>| re.as_ref().is_some_and(|re| re.is_match(text));
+    is(&PLAINLY_RE) || is(&MORE)
+}
+
 /// Who or what else would have to say it: a sentence that affirms nothing and leaves it to them.
 pub(super) fn leaves_it_to_others(text: &str) -> bool {
     static OTHERS: LazyLock<Option<Regex>> = LazyLock::new(|| {

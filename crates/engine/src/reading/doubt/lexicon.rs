@@ -214,6 +214,8 @@ pub(super) const UNWANTED: &[&str] = &[
     "approximat",
     "wanting",
     // What stands in the way of another, or on top of it.
+    "long",
+    "skimp",
     "prerequisite",
     "predecessor",
     "precondition",

@@ -39,7 +39,7 @@ const PATTERNS: &[(Rule, &str)] = &[
         |\b(?:draft|file|document|text|attachment|submission|message)\s+(?:is|was|seems|appears)\s+(?:to\s+be\s+)?(?:empty|blank|truncated|cut\s+off|missing|unavailable)\b
         |\b(?:could|can|was|am|were|did|have|had|has)\s?(?:not|n['’]t)\s+(?:able\s+to\s+|actually\s+|fully\s+|been\s+able\s+to\s+|yet\s+)*(?:see|seen|open|opened|read|access|view|load|verify|verified|check|checked|inspect|run|judge|review|reviewed|evaluate|assess|look|looked)\b
         |\b(?:could|can|did)\s?(?:not|n['’]t)\s+(?:actually\s+)?(?:find|locate)\s+(?:the|this|that|your)\s+(?:draft|work|text|document|file|content|diff|code|paper|attachment|manuscript|submission|plan)
-        |\b(?:unable|not\s+able)\s+to\s+(?:see|open|read|access|find|view|load|verify|check|inspect|run|judge|review|evaluate|assess|assist|help)\b
+        |\b(?:unable|not\s+able)\s+to\s+(?:count|confirm|determine|measure|compare|see|open|read|access|find|view|load|verify|check|inspect|run|judge|review|evaluate|assess|assist|help)\b
         |\b(?:do|does)\s?(?:not|n['’]t)\s+(?:have\s+access|see\s+(?:the|any\s+(?:draft|file|text|work|code|attachment)|a\s+draft))\b
         |\bwithout\s+(?:seeing|reading|having\s+(?:seen|read)|access\s+to|running|checking)\b
         |\b(?:I\s+assume|I\s+am\s+assuming|I['’]m\s+assuming|assumed\s+(?:that|to\s+be)|I\s+(?:have\s+)?not\s+(?:read|seen|checked|verified|looked)|I\s+(?:only\s+|merely\s+|just\s+)?(?:skimmed|glanced|guess|pretend)|my\s+guess|I(?:['’]m|\s+am)\s+guessing|I\s+will\s+treat|for\s+the\s+(?:purposes?|sake)\s+of\s+(?:this|the)\s+(?:exercise|test)|I['’]ll\s+pretend|(?:skimmed|glanced|looked\s+at|read|saw|checked|reviewed)\s+(?:only\s+)?(?:the\s+|a\s+)?(?:first|opening|second|top|upper|last)\s+(?:half|part|page|pages|few|third|section)|only\s+(?:skimmed|glanced|looked\s+at|read|saw)\s+(?:the\s+)?(?:first|part|beginning|half|one)|I\s+(?:stopped|quit|gave\s+up)\b|judging\s+from\s+memory)\b
@@ -56,7 +56,7 @@ const PATTERNS: &[(Rule, &str)] = &[
         |for\s+now\b|at\s+this\s+stage\b|benefit\s+of\s+the\s+doubt|(?:can|will|may|to)\s+follow\s+(?:in|later|with|once)\b|(?:we|I)\s+can\s+live\s+with\b
         |(?:authors?|they|you|writer)\s+(?:will|shall|promised?\s+to|promises\s+to|agreed\s+to|is\s+going\s+to)\s+(?:\w+\s+)?(?:{change})\w*|promised\s+to\b|unless\b|in\s+case\b|otherwise\b
         |once\s+(?:the|these|those|this|you|it|all|an?|fixed|corrected|that|task|item|step)\b
-        |after\s+(?:these|those|the\s+following|you|fixing|adding|correcting|making|addressing)\b
+        |after\s+(?:an?|one|some|minor|small|light|slight)\s+(?:\w+\s+){0,2}?(?:pass|round|edit\w*|tweak\w*|touch\w*|fix\w*|change\w*|revision\w*|correction\w*|polish\w*|addition\w*)\b|after\s+(?:these|those|the\s+following|you|fixing|adding|correcting|making|addressing)\b
         |after\s+(?:the|this|all|an?)\s+(?:\w+\s+){0,4}?(?:is|are|have\s+been|has\s+been)\s+(?:fix|chang|correct|revis|add|address|updat|mend)\w*
         |(?:if|when)\s+(?:the|you|these|this|it|an?|all)\s+(?:\w+\s+){0,4}?(?:is|are|gets?|were|adds?|has\s+been|have\s+been)\s+(?:fix|chang|correct|remov|add|stat|nam|giv|address|updat|includ|clarif|complet)\w*
         |if\s+(?:the|you|these|this|it|an?|all)\s+(?:\w+\s+){0,4}?(?:gets?|adds?|fix\w*|chang\w*|correct\w*|remov\w*|includ\w*|clarif\w*)\b
@@ -123,7 +123,7 @@ const PATTERNS: &[(Rule, &str)] = &[
 
 /// Phrases that hold a word of demand or defect and are none, whatever stands around them.
 const HARMLESS: &str = r"(?xi)
-    \bno\s+longer\b[^,.;\n]{0,40}|\bfails?\s+(?:none|neither|nothing)\b|\b(?:take|took|taken|deduct(?:ed)?|subtract(?:ed)?)\s+nothing\b[^,.;\n]{0,20}|\bleav(?:es?|ing)\s+nothing\s+(?:out|open|unsaid|to\s+\w+)\b
+    \bno\s+longer\b[^,.;\n]{0,40}|\bneither\b[^.;\n]{1,60}\b(?:is|are|was)\s+(?:left|missing|lacking|absent|omitted|forgotten|vague|unclear|in\s+doubt|hidden|open)\b[^,.;\n]{0,30}|\brather\s+than\s+(?:just\s+|merely\s+|only\s+)?(?:vague\w*|implied|implicit\w*|hinted|assumed|guess\w*|loose\w*|approximat\w*|left)\b|\bfails?\s+(?:none|neither|nothing)\b|\b(?:take|took|taken|deduct(?:ed)?|subtract(?:ed)?)\s+nothing\b[^,.;\n]{0,20}|\bleav(?:es?|ing)\s+nothing\s+(?:out|open|unsaid|to\s+\w+)\b
     |\b(?:would\s+be\s+)?(?:hard|difficult|impossible)\s+to\s+(?:misread|misunderstand|fault|improve|miss|quibble)\b
     |\b(?:despite|for\s+all)\s+(?:its|the|being)\s+(?:\w+\s+)?(?:brevity|shortness|short|brief|length|compactness|plainness|density|simplicity|concision|format)\b
     |,\s+(?:also\s+)?(?:absent|missing|lacking|omitted|vague|unnamed|unstated|left\s+out)\s+(?:(?:from|in)\s+(?:the\s+)?(?:first|previous|earlier|old|last|prior|original)\s+\w+|then|before|earlier|previously|at\s+first|last\s+time),

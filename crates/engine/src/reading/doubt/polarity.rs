@@ -117,11 +117,16 @@ pub(super) fn of(clause: &str, reading: Reading) -> Polarity {
                     break;
                 }
             }
-            // `no row of the rubric applies`
+            // `no row of the rubric applies`, `no tasks are meant to run in parallel`
             if noun && unwanted.is_none() {
-                unwanted = (at + 1..reach).find(|n| begins(*n, &["appl", "trigger", "forbid", "violat"]));
+                const SPOKEN_OF: &[&str] = &[
+                    "appl", "trigger", "forbid", "violat", "parallel", "concurren", "simultaneous", "twice", "same",
+                ];
+                unwanted = (at + 1..reach).find(|n| begins(*n, SPOKEN_OF));
             }
-            let lack = || (at + 1..reach).find(|n| is(*n, &["without"]) || begins(*n, LACKS));
+            let lack = || {
+                (at + 1..reach).find(|n| is(*n, &["without"]) || begins(*n, LACKS) || is_lack(&words[*n].1))
+            };
             let object = unwanted.or_else(lack);
             if object.is_some() {
                 // `will not miss anything`: the verb before belongs to it.
@@ -135,12 +140,12 @@ pub(super) fn of(clause: &str, reading: Reading) -> Polarity {
             let answer = at + 1 == words.len() && is(at, &["none", "nothing", "no"]);
             let possesses = at > 0
                 && is(at, &["no"])
-                && is(at - 1, &["has", "have", "is", "are", "with", "there's", "there"])
+                && is(at - 1, &["has", "have", "is", "are", "with", "there's", "there", "serves", "serve", "covers", "names", "states"])
                 || is(at, &["without"]) && is(at + 1, &["a", "an", "any", "saying", "stating", "naming"])
                 || (at + 1..reach).any(|n| is(n, PRESENT));
             let counts = reading == Reading::Judgement || possesses;
             found.lacking |= counts && !(turn || answer || settled || bygone);
-        } else if begins(at, LACKS) && is_lack(&words[at].1) {
+        } else if is_lack(&words[at].1) {
             found.lacking |= !(settled || bygone);
         }
         at += 1;
@@ -205,7 +210,14 @@ pub(super) fn names_unwanted(text: &str) -> bool {
 
 /// Some lacks are whole words: `weak` is one, `weakness` belongs to no sentence by itself.
 fn is_lack(word: &str) -> bool {
-    LACKS.iter().any(|lack| word == *lack || lack.len() >= 7 && word.starts_with(lack))
+    const FINE: [&str; 18] = [
+        "united", "unpaired", "unchanged", "unbiased", "unified", "unexpected", "undisputed", "unaffected",
+        "undoubted", "unmatched", "unparalleled", "unhurried", "unneeded", "unrelated", "unweighted", "unadjusted",
+        "unrestricted", "unwanted",
+    ];
+    // `unknown`, `unreported`, `undisclosed`: what was not done to it.
+    let undone = word.starts_with("un") && word.len() > 6 && (word.ends_with("ed") || word.ends_with("nown"));
+    undone && !FINE.contains(&word) || LACKS.iter().any(|lack| word == *lack || lack.len() >= 7 && word.starts_with(lack))
 }
 
 /// The words of a text, lower case, with where they stand. An apostrophe stays inside its word.

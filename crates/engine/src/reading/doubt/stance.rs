@@ -27,8 +27,8 @@ const EVERYWHERE: &[(Rule, &str)] = &[
         Rule::Lenient,
         r"\b(?:lenien\w*|generous\w*|goodwill|good\s+will|charitabl\w*|forgiv\w*|waiv(?:e|ed|es|ing)|blind\s+eye|benefit\s+of\s+the\s+doubt|strictly\s+speaking|to\s+be\s+kind|being\s+kind|by\s+rights|turn\w*\s+a\s+blind)\b
         |\b(?:overlook|disregard|ignore|tolerat|excus)(?:e|ed|ing|s)?\s+(?:it|this|that|the|these|here|for)\b|\bcan\s+(?:be\s+)?(?:overlook|tolerat|ignor|excus|forgiv)\w*
-        |\blet(?:s|ting)?\s+(?:it|this|that|the|these|those|them|an?)\b\s*(?:\S+\s+){0,6}?(?:pass|slide|go|through|stand|off)\b|\bwav(?:e|ed|ing)\s+(?:\w+\s+)?through\b|\b(?:gave|give|giving|got)\s+(?:\w+\s+){1,2}?a\s+pass\b|\bout\s+of\s+(?:courtesy|kindness|respect|pity|sympathy|habit)\b|\bfine\s+with\s+(?:that|it|this)\b
-        |\b(?:close|near)\s+enough\b|\bgood\s+enough\s+(?:for\s+(?:me|now|us|a\s+draft)|as\s+it)\b|\b(?:just\s+)?this\s+(?:once|time)\b
+        |\blet(?:s|ting)?\s+(?:it|this|that|the|these|those|them|an?)\b\s*(?:\S+\s+){0,6}?(?:pass|slide|go|through|stand|off)\b|\bwav(?:e|ed|ing)\s+(?:\w+\s+)?through\b|\b(?:gave|give|giving|got)\s+(?:\w+\s+){1,2}?a\s+pass\b|\bout\s+of\s+(?:courtesy|kindness|respect|pity|sympathy|habit)\b|\bfine\s+with\s+(?:that|it|this)\b|\b(?:to|so\s+that|so)\s+(?:\w+\s+){0,3}?(?:keep|keeps|get|gets|move|moves)\s+(?:things|this|it|us|the\s+\w+)\s+(?:moving|going|forward|along|out|off)\b|\b(?:stricter|harsher|sterner)\b
+        |\b(?:close|near)\s+enough\b|\bgood\s+enough\s+(?:for\s+(?:me|now|us|a\s+draft)|as\s+it)\b|\b(?:pass|slide|through|okay|accept\w*|approv\w*|go)\b[^.;\n]{0,40}[^t]\s+this\s+time\b|\bthis\s+once\b|\bjust\s+this\s+time\b
         |\b(?:not|n['’]t|without)\s+(?:\w+\s+)?(?:insist\w*|press(?:ing)?\s+(?:the|this|it)|quibbl\w*|hold\s+(?:it|this|that)\s+up|make\s+(?:a\s+fuss|an\s+issue))\b
         |\b(?:normally|ordinarily|usually)\s+(?:\w+\s+){0,3}?(?:take|deduct|reject|flag|fail|ask)\w*|\bwould\s+(?:normally|usually|ordinarily)\b
         |\b(?:kept|keep|left|leave|leaving|keeping)\s+(?:\w+\s+){1,4}?out\s+of\s+(?:the|this|my)\s+(?:report|sum|list|score|count|verdict)\b
@@ -44,7 +44,7 @@ const EVERYWHERE: &[(Rule, &str)] = &[
         |\b(?:draft|text|file|work|view|document|message|section|reply|input|output|rest)\b[^.;\n]{0,40}\b(?:stops?|stopped|ends?|ended|breaks?\s+off|broke\s+off|cut\s+off|truncated|garbled|unreadable)\b
         |\b(?:extrapolat|inferr)(?:e|ed|ing)\b|\b(?:returned|gave|threw)\s+an\s+error\b
         |\b(?:section|text|draft|file|input|space|message|rest)\b[^.;\n]{0,30}\b(?:is|was|were|are|seems?|looks?|appears?|came|arrived)\s+(?:\w+\s+){0,2}?(?:empty|blank)\b|\bempty\s+(?:section|text|draft|file|input|message)\b|\bno\s+(?:text|content|draft|work|tasks?)\s+(?:between|in\s+the\s+(?:brief|message|prompt))\b|\bthere\s+was\s+no\s+(?:text|draft|content|file|plan)\b
-        |\b0\s+of\s+0\b|\b(?:could|can)(?:\s?not|n['’]t)\s+(?:\w+\s+)?(?:make\s+out|decipher|parse|get\s+at|reach)\b",
+        |\b(?:not|n['’]t|never)\s+(?:\w+\s+)?(?:hold|held|appl(?:y|ied)|judged?|consider(?:ed)?|assess(?:ed)?|weigh(?:ed)?|look(?:ed)?|evaluat\w+)\b[^.;\n]{0,30}\b(?:others?|rest|remaining|second|first|third|criteri\w+)\b|\b0\s+of\s+0\b|\b(?:could|can)(?:\s?not|n['’]t)\s+(?:\w+\s+)?(?:make\s+out|decipher|parse|get\s+at|reach)\b",
     ),
     // Left to others, or to later.
     (
@@ -80,7 +80,7 @@ const OWN_WORDS: &[(Rule, &str)] = &[
     ),
     (
         Rule::Defect,
-        r"\b(?:the|an?|its|some|this|such)\s+(?:complete\s+|total\s+|apparent\s+)?(?:lack|absence|omission)\s+of\b|\b(?:is|are|stands?)\s+(?:just\s+|exactly\s+|still\s+)?as\s+(?:it\s+was|they\s+were|before)\b|\bunchanged\s+(?:problem|issue)\b
+        r"\b(?:the|an?|its|some|this|such)\s+(?:complete\s+|total\s+|apparent\s+)?(?:lack|absence|omission)\s+of\b|\b(?:is|are|stands?)\s+(?:just\s+|exactly\s+|still\s+)?as\s+(?:it\s+was|they\s+were|before)\b|\bunchanged\s+(?:problem|issue)\b|\bitems?\s+\d\b[^.;\n]{0,20}\b(?:unchanged|untouched|ignored|pending|as\s+before)\b|\bleav(?:es?|ing)\s+(?:\S+\s+){1,4}?(?:open|unclear|vague|unsaid|in\s+doubt|to\s+(?:guess|chance|be\s+\w+))\b
         |\b(?:low|medium|high|minor|moderate)[-\s]severity\b|\b(?:elsewhere|supplement|appendix)\b[^.;\n]{0,20}\.?\s*$",
     ),
     (
@@ -90,7 +90,7 @@ const OWN_WORDS: &[(Rule, &str)] = &[
     ),
     (
         Rule::Condition,
-        r"\b(?:verdict|status|decision|answer)\s+(?:would|will|becomes|could|might)\b|\b(?:I|we)(?:\s+would|['’]d)\s+(?:say|approve|accept|pass|sign)\b|\bif\s+I\s+(?:had\s+to|were)\b|\b(?:can|could|may|might)\s+(?:\w+\s+)?be\s+(?:add|fix|correct|resolv|settl|dealt|sort|suppl|insert|fill|clarif|polish|complet|tackl|mend|sharpen)\w*\b|\bsuppos(?:e|ing)\b",
+        r"\b(?:verdict|status|decision|answer)\s+(?:would|will|becomes|could|might)\b|\b(?:I|we)(?:\s+would|['’]d)\s+(?:say|approve|accept|pass|sign)\b[^.;\n]*\b(?:if|once|when|provided|were|but|though|yet|although)\b|\b(?:I|we)(?:\s+would|['’]d)\s+say\b|\bif\s+I\s+(?:had\s+to|were)\b|\b(?:can|could|may|might)\s+(?:\w+\s+)?be\s+(?:add|fix|correct|resolv|settl|dealt|sort|suppl|insert|fill|clarif|polish|complet|tackl|mend|sharpen)\w*\b|\bsuppos(?:e|ing)\b",
     ),
 ];
 
@@ -100,7 +100,7 @@ const ELSEWHERE: &str = r"\b(?:could|would|will|might|may|should|must|shall|ough
 
 /// Turns with such a word that affirm.
 const AFFIRMED: &str = r"\b(?:can|could|may|will|would|should)\s+(?:now\s+|therefore\s+|safely\s+|also\s+|even\s+|still\s+|easily\s+)*(?:be\s+)?(?:approved?|accepted|merged|published|ticked|released|submitted|go\b|goes|stands?|pass(?:es)?\b(?:\s+(?:even\s+)?if\b[^.;\n]{0,40})?|see|tell|know|reproduce|repeat|understand|follow\s+(?:it|the|this|every)|proceed|ship(?:ped)?)
-    |\b(?:could|would)\s+(?:hardly|scarcely)\b[^,.;\n]{0,40}|\b(?:as|what|than|everything|all)\s+(?:\w+\s+){0,2}?(?:should|must|needs?|would\s+expect|ask(?:s|ed)\s+for|wants?)\b|\b(?:which|that)\s+(?:\w+\s+){1,2}?(?:should|must|needs?|would\s+expect|ask(?:s|ed)\s+for|wants?)\b|\b(?:rubric|items?|criteri(?:on|a)|points?|rows?|requirements?|task|brief|does|readers?|one|two|three|first|second|third|\d)\s+(?:asks?\s+for|needs?|wants?)\b|\b(?:even|as)\s+if\b|\bif\s+(?:any|needed|so)\b|\bin\s+need\s+of\b|\bI(?:['’]ll|\s+will)\s+(?:read|check|go|count|compare|start|review|look|now)\w*|\b(?:may|might)\s+(?:\d|20)";
+    |\b(?:could|would)\s+(?:hardly|scarcely)\b[^,.;\n]{0,40}|\b(?:as|what|than|everything|all)\s+(?:\w+\s+){0,2}?(?:should|must|needs?|would\s+expect|ask(?:s|ed)\s+for|wants?)\b|\b(?:which|that)\s+(?:\w+\s+){1,2}?(?:should|must|needs?|would\s+expect|ask(?:s|ed)\s+for|wants?)\b|\b(?:rubric|items?|criteri(?:on|a)|points?|rows?|requirements?|task|brief|does|readers?|one|two|three|first|second|third|\d)\s+(?:asks?\s+for|needs?|wants?)\b|\b(?:readers?|one|anyone|anybody|everyone|you|we|I)\s+(?:can|could|will|would)\s+(?:now\s+|easily\s+|then\s+|readily\s+)*(?:redo|repeat|reproduce|verify|check|replicate|recompute|follow|learn|find|see)\b|\bif\s+anything\b|\b(?:even|as)\s+if\b|\bif\s+(?:any|needed|so)\b|\bin\s+need\s+of\b|\bI(?:['’]ll|\s+will)\s+(?:read|check|go|count|compare|start|review|look|now)\w*|\b(?:may|might)\s+(?:\d|20)";
 
 static ELSEWHERE_RE: LazyLock<Option<Regex>> =
     LazyLock::new(|| english::pattern(&format!("(?xi){ELSEWHERE}")));

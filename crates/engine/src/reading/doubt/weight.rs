@@ -16,75 +16,6 @@ pub enum Weight {
     Unsure,
 }
 
-/// Words with which critics say that something is in order.
-const GOOD: &[&str] = &[
-    "met",
-    "pass",
-    "passed",
-    "passes",
-    "satisfied",
-    "ok",
-    "okay",
-    "yes",
-    "stated",
-    "states",
-    "named",
-    "names",
-    "given",
-    "gives",
-    "addressed",
-    "addresses",
-    "done",
-    "fulfilled",
-    "resolved",
-    "fixed",
-    "present",
-    "correct",
-    "clear",
-    "clearly",
-    "good",
-    "complete",
-    "included",
-    "includes",
-    "provided",
-    "covered",
-    "covers",
-    "within",
-    "below",
-    "under",
-    "reported",
-    "described",
-    "describes",
-    "specified",
-    "confirmed",
-    "verified",
-    "fine",
-    "well",
-    "strong",
-    "accurate",
-    "consistent",
-    "appropriate",
-    "readable",
-    "concise",
-    "excellent",
-    "solid",
-    "adequate",
-    "sufficient",
-    "explicit",
-    "explicitly",
-    "meets",
-    "has",
-    "have",
-    "is",
-    "are",
-    "contains",
-    "erfüllt",
-    "gut",
-    "ja",
-    "oui",
-    "sí",
-];
-
 /// Words that begin an instruction.
 const IMPERATIVES: &[&str] = &[
     "add", "state", "name", "give", "fix", "remove", "replace", "clarify", "rewrite", "shorten", "define",
@@ -113,7 +44,7 @@ pub(super) fn is_instruction(sentence: &str) -> bool {
 }
 
 /// Does an item begin with an instruction or with what is lacking? `Test — named` begins with neither.
-fn begins_with_a_demand(text: &str) -> bool {
+pub(super) fn begins_with_a_demand(text: &str) -> bool {
     let body = text.trim_start_matches(|c: char| !c.is_alphanumeric());
     let end = body.find(|c: char| !(c.is_alphanumeric() || c == '\'')).unwrap_or(body.len());
     let (first, rest) = body.split_at(end);
@@ -325,7 +256,7 @@ pub fn item(tick: Tick, text: &str) -> Weight {
     if begins_with_a_demand(&plain) || value.is_some_and(begins_with_a_demand) {
         return Weight::Against;
     }
-    if words.iter().any(|word| is_one_of(word, GOOD))
+    if super::affirm::says_so(&plain)
         && !words.iter().any(|w| {
             is_one_of(w, &["not", "no", "missing", "unclear", "vague", "should", "could", "instead", "but"])
         })

@@ -8,6 +8,9 @@ use crate::reading::lines::{self, Item, Kind, Line, Tick};
 
 /// The longest bullet, in characters.
 pub(super) const LONGEST_BULLET: usize = 2_000;
+/// Heads of a column that tells how it was.
+const BEFORE: [&str; 9] =
+    ["before", "previous", "previously", "was", "old", "earlier", "round 1", "iteration 1", "first draft"];
 /// One point with where it stands.
 #[derive(Clone, Debug)]
 pub(super) struct Point {
@@ -34,6 +37,7 @@ impl Body {
         let mut open: Option<usize> = None;
         let mut paragraph = false;
         let mut header = true;
+        let mut before = None;
         for (at, line) in lines.iter().enumerate() {
             if let Some((_, statement)) = stated.iter().find(|(n, _)| *n == at) {
                 if !statement.after.is_empty() {
@@ -65,8 +69,11 @@ impl Body {
                 Kind::Row(cells) => {
                     let is_header = header && lines.get(at + 1).is_some_and(|next| next.kind == Kind::Rule);
                     header = false;
-                    if !is_header {
-                        body.row(section, cells);
+                    if is_header {
+                        before = cells.iter().position(|cell| forms::is_one_of(cell, &BEFORE));
+                    } else {
+                        let now = cells.iter().enumerate().filter(|(n, _)| before != Some(*n));
+                        body.row(section, &now.map(|(_, cell)| cell.clone()).collect::<Vec<_>>());
                     }
                 }
                 Kind::Item(item) => {
