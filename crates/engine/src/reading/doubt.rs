@@ -283,7 +283,7 @@ fn denies_by_label(sentence: &str) -> bool {
                 .any(|head| value.trim().to_lowercase().starts_with(head));
         // `Test: none` denies something that should be there.
         let bad = polarity::names_something_bad(label)
-            || ["note", "remark", "suggest", "escalat", "optional", "minor", "nit", "other", "more", "to do"]
+            || ["note", "remark", "suggest", "escalat", "optional", "minor", "nit", "other", "more", "to do", "cons"]
                 .iter()
                 .any(|word| named.contains(word));
         (void || bad && (zero || says_nothing(value)))

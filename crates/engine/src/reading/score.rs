@@ -272,6 +272,7 @@ fn doubts(
         let apart = ["Otherwise", "Other than that", "Apart from that", "Beyond that", "Aside from that"];
         let rest = apart.iter().find_map(|head| text.trim_start().strip_prefix(head));
         let text = rest.filter(|_| !findings.is_empty()).unwrap_or(text);
+        let text = &if findings.is_empty() { text.to_owned() } else { text.replace(" otherwise ", " ") };
         let text = &expected.table.map_or_else(|| text.to_owned(), |table| without_rows(text, table));
         for sentence in doubt::all_against(text, Scope::Prose) {
             let (rule, passage) = &sentence;

@@ -33,7 +33,7 @@ const PLAINLY: &str = r"(?xi)
     |within|under|below
     |resolv\w+|address\w*|fixed|corrected|done|settled|closed|gone|mended|improv\w+|added|replaced|removed|cured|dealt|withdraw\w*|withdrawn|incorporated|implemented|remedied|taken\s+care
     |ready|approv\w+|accept\w*|agree\w*|happy|glad|pleased|content|endorse\w*|recommend\w*|sign\w*\s+off|go\s+ahead|ship|merge|congratulat\w*|thank\w*|welcome|cheers|kudos|bravo|like|liked|enjoy\w*|pleasure
-    |in\s+(?:order|place|line|scope)|up\s+to\s+(?:standard|scratch)|ticked|check(?:s|ed)\s+out|verified|confirm\w*|checked|reviewed|true|valid|optional|bonus|praise|deserves?|free\s+of|as\s+(?:it|they)\s+should|so\s+(?:is|are|does|do|has)|(?:is|are)\s+(?:there|here|in)|stands|real|easy|follows?|deducted|rows?|withdraw|asks?\s+for|published|one\s+(?:is|has)|stops\s+there|forbids?|applies)\b
+    |in\s+(?:order|place|line|scope)|up\s+to\s+(?:standard|scratch)|ticked|checks?|written|wrote|verified|confirm\w*|checked|reviewed|true|valid|optional|bonus|praise|deserves?|free\s+of|as\s+(?:it|they)\s+should|so\s+(?:is|are|does|do|has)|(?:is|are)\s+(?:there|here|in)|stands|real|easy|follows?|deducted|rows?|withdraw|asks?\s+for|published|one\s+(?:is|has)|stops\s+there|forbids?|applies)\b
     |\b(?:I|we)(?:\s+will|['’]ll|\s+have|['’]ve|\s+also|\s+then)*\s+(?:\w+ly\s+)?(?:assess|read|compare|check|go|went|look|count|examin|consider|review|evaluat|walk|judg|weigh|search|scan|verif|open|measur|start|begin|inspect|stud|double)\w*\b|\blet\s+(?:me|us)\b
     |\d|[✓✔✅👍🎉💯]|\blgtm\b";
 
@@ -48,7 +48,7 @@ pub(super) fn is_plain(text: &str) -> bool {
         )
     });
     let words = text.split_whitespace().filter(|word| word.chars().any(char::is_alphabetic)).count();
-    words < 5
+    words < 3
         || words < 8 && COUNTED.as_ref().is_some_and(|re| re.is_match(text))
         || text.trim_end().ends_with(':')
         || PLAINLY_RE.as_ref().is_none_or(|re| re.is_match(text))
@@ -67,7 +67,7 @@ pub(super) fn says_so(text: &str) -> bool {
 pub(super) fn leaves_it_to_others(text: &str) -> bool {
     static OTHERS: LazyLock<Option<Regex>> = LazyLock::new(|| {
         english::pattern(
-            r"(?xi)\b(?:readers?|reviewers?|authors?|writers?|others?|whoever|anyone|anybody|everyone|nobody|somebody|someone|one\s+(?:wonders|has|must|may|might|can|could|would)|lab|journal|supplement|appendix|wonder\w*|guess\w*|infer\w*|imagin\w*|figured?\s+out|work(?:ed)?\s+out|f(?:i|ou)nd\s+out|look(?:ed)?\s+up|ask|see|trusts?|relies|rely|less\s+so|secret|mystery|belongs?|insert|supply)\b",
+            r"(?xi)\b(?:readers?|reviewers?|authors?|writers?|others?|whoever|anyone|anybody|everyone|nobody|somebody|someone|one\s+(?:wonders|has|must|may|might|can|could|would)|lab|journal|supplement|appendix|wonder\w*|guess\w*|infer\w*|imagin\w*|figured?\s+out|work(?:ed)?\s+out|f(?:i|ou)nd\s+out|look(?:ed)?\s+up|ask|see|trusts?|relies|rely|less\s+so|secret|mystery|belongs?|insert|supply|criteri\w+|rubric|items?|requirements?|samples?|sizes?|numbers?|counts?|tests?|methods?|sources?|references?|figures?|names?|dates?|groups?)\b",
         )
     });
     OTHERS.as_ref().is_none_or(|re| re.is_match(text))

@@ -242,6 +242,7 @@ pub(super) const HANDLING: &[&str] = &[
     "handl", "cover", "test", "address", "report", "mention", "explain", "treat", "prevent", "catch",
     "check", "consider", "discuss", "fix", "resolv", "correct", "cite", "stat", "nam", "say", "giv", "defin",
     "specif", "describ", "chang", "tell", "met", "meet", "satisf",
+    "assign", "respons", "own", "build", "implement",
 ];
 
 pub(super) const PREPOSITIONS: &[&str] =

@@ -123,7 +123,7 @@ const PATTERNS: &[(Rule, &str)] = &[
 
 /// Phrases that hold a word of demand or defect and are none, whatever stands around them.
 const HARMLESS: &str = r"(?xi)
-    \bno\s+longer\b[^,.;\n]{0,40}|\bneither\b[^.;\n]{1,60}\b(?:is|are|was)\s+(?:left|missing|lacking|absent|omitted|forgotten|vague|unclear|in\s+doubt|hidden|open)\b[^,.;\n]{0,30}|\brather\s+than\s+(?:just\s+|merely\s+|only\s+)?(?:vague\w*|implied|implicit\w*|hinted|assumed|guess\w*|loose\w*|approximat\w*|left)\b|\bfails?\s+(?:none|neither|nothing)\b|\b(?:take|took|taken|deduct(?:ed)?|subtract(?:ed)?)\s+nothing\b[^,.;\n]{0,20}|\bleav(?:es?|ing)\s+nothing\s+(?:out|open|unsaid|to\s+\w+)\b
+    \bno\s+longer\b[^,.;\n]{0,40}|\bnothing\s+(?:stands|speaks)\s+(?:in\s+the\s+way|against)\b[^,.;\n]{0,40}|\bnowhere\s+near\s+(?:the\s+|its\s+)?(?:[\w-]+\s+){0,2}?(?:limit|cap|maximum|ceiling|bound)\b|\bneither\b[^.;\n]{1,60}\b(?:is|are|was)\s+(?:left|missing|lacking|absent|omitted|forgotten|vague|unclear|in\s+doubt|hidden|open)\b[^,.;\n]{0,30}|\brather\s+than\s+(?:just\s+|merely\s+|only\s+)?(?:vague\w*|implied|implicit\w*|hinted|assumed|guess\w*|loose\w*|approximat\w*|left)\b|\bfails?\s+(?:none|neither|nothing)\b|\b(?:take|took|taken|deduct(?:ed)?|subtract(?:ed)?)\s+nothing\b[^,.;\n]{0,20}|\bleav(?:es?|ing)\s+nothing\s+(?:out|open|unsaid|to\s+\w+)\b
     |\b(?:would\s+be\s+)?(?:hard|difficult|impossible)\s+to\s+(?:misread|misunderstand|fault|improve|miss|quibble)\b
     |\b(?:despite|for\s+all)\s+(?:its|the|being)\s+(?:\w+\s+)?(?:brevity|shortness|short|brief|length|compactness|plainness|density|simplicity|concision|format)\b
     |,\s+(?:also\s+)?(?:absent|missing|lacking|omitted|vague|unnamed|unstated|left\s+out)\s+(?:(?:from|in)\s+(?:the\s+)?(?:first|previous|earlier|old|last|prior|original)\s+\w+|then|before|earlier|previously|at\s+first|last\s+time),
@@ -199,7 +199,17 @@ pub(super) fn finds(rule: Rule, text: &str) -> bool {
 }
 
 pub(super) fn harmless(text: &str) -> String {
-    HARMLESS_RE.as_ref().map_or_else(|| text.to_owned(), |re| re.replace_all(text, " , ").into_owned())
+    const TURNS: [&str; 9] =
+        [" except", " but ", " apart from", " save for", " unless", " until", " although", " though", " however"];
+    let Some(re) = HARMLESS_RE.as_ref() else { return text.to_owned() };
+    // What takes it back stays: `nothing stands in the way except the number`.
+    let kept = re.replace_all(text, |found: &regex::Captures<'_>| {
+        let whole = found.get(0).map_or("", |whole| whole.as_str());
+        let lower = whole.to_ascii_lowercase();
+        let turn = TURNS.iter().filter_map(|turn| lower.find(turn)).min();
+        format!(" , {}", turn.map_or("", |at| &whole[at..]))
+    });
+    kept.into_owned()
 }
 
 pub(super) fn orders(text: &str) -> bool {

@@ -95,7 +95,7 @@ pub(super) fn of(clause: &str, reading: Reading) -> Polarity {
             };
             // `does not handle errors`: what should be done, and is not.
             let verb = (at + 1..reach)
-                .find(|n| !is(*n, &["yet", "fully", "also", "even", "actually", "been", "be"]));
+                .find(|n| !is(*n, &["yet", "fully", "also", "even", "actually", "been", "be", "is", "was"]));
             let undone = !is(at, &["no", "without", "none", "nothing", "zero", "0"])
                 && verb.is_some_and(|n| begins(n, HANDLING))
                 // `I would not change a word`

@@ -27,7 +27,7 @@ const EVERYWHERE: &[(Rule, &str)] = &[
         Rule::Lenient,
         r"\b(?:lenien\w*|generous\w*|goodwill|good\s+will|charitabl\w*|forgiv\w*|waiv(?:e|ed|es|ing)|blind\s+eye|benefit\s+of\s+the\s+doubt|strictly\s+speaking|to\s+be\s+kind|being\s+kind|by\s+rights|turn\w*\s+a\s+blind)\b
         |\b(?:overlook|disregard|ignore|tolerat|excus)(?:e|ed|ing|s)?\s+(?:it|this|that|the|these|here|for)\b|\bcan\s+(?:be\s+)?(?:overlook|tolerat|ignor|excus|forgiv)\w*
-        |\blet(?:s|ting)?\s+(?:it|this|that|the|these|those|them|an?)\b\s*(?:\S+\s+){0,6}?(?:pass|slide|go|through|stand|off)\b|\bwav(?:e|ed|ing)\s+(?:\w+\s+)?through\b|\b(?:gave|give|giving|got)\s+(?:\w+\s+){1,2}?a\s+pass\b|\bout\s+of\s+(?:courtesy|kindness|respect|pity|sympathy|habit)\b|\bfine\s+with\s+(?:that|it|this)\b|\b(?:to|so\s+that|so)\s+(?:\w+\s+){0,3}?(?:keep|keeps|get|gets|move|moves)\s+(?:things|this|it|us|the\s+\w+)\s+(?:moving|going|forward|along|out|off)\b|\b(?:stricter|harsher|sterner)\b
+        |\blet(?:s|ting)?\s+(?:it|this|that|the|these|those|them|an?)\b\s*(?:\S+\s+){0,6}?(?:pass|slide|go|through|stand|off)\b|\bwav(?:e|ed|ing)\s+(?:\w+\s+)?through\b|\b(?:gave|give|giving|got)\s+(?:\w+\s+){1,2}?a\s+pass\b|\bout\s+of\s+(?:courtesy|kindness|respect|pity|sympathy|habit)\b|\bfine\s+with\s+(?:that|it|this)\b|\b(?:to|so\s+that|so)\s+(?:\w+\s+){0,3}?(?:keep|keeps|get|gets|move|moves)\s+(?:things|this|it|us|the\s+\w+)\s+(?:moving|going|forward|along|out|off)\b|\b(?:stricter|harsher|sterner)\s+(?:reader|reviewer|critic|judge|person|eye)\b
         |\b(?:close|near)\s+enough\b|\bgood\s+enough\s+(?:for\s+(?:me|now|us|a\s+draft)|as\s+it)\b|\b(?:pass|slide|through|okay|accept\w*|approv\w*|go)\b[^.;\n]{0,40}[^t]\s+this\s+time\b|\bthis\s+once\b|\bjust\s+this\s+time\b
         |\b(?:not|n['’]t|without)\s+(?:\w+\s+)?(?:insist\w*|press(?:ing)?\s+(?:the|this|it)|quibbl\w*|hold\s+(?:it|this|that)\s+up|make\s+(?:a\s+fuss|an\s+issue))\b
         |\b(?:normally|ordinarily|usually)\s+(?:\w+\s+){0,3}?(?:take|deduct|reject|flag|fail|ask)\w*|\bwould\s+(?:normally|usually|ordinarily)\b
@@ -86,7 +86,7 @@ const OWN_WORDS: &[(Rule, &str)] = &[
     (
         Rule::Tampering,
         r"\b(?:I|we)(?:\s+have|['’]ve)?\s+(?:also\s+|then\s+|now\s+|already\s+|just\s+|since\s+|myself\s+)*(?:inserted|changed|filled\s+in|put\s+(?:in|the|a)\b|supplied|replaced|removed|deleted|shortened|rewrote|reworded|saved|patched|applied\s+(?:the\s+|an?\s+|my\s+|these\s+)?(?:patch|fix|chang|edit|correct)|wrote|modified|adjusted|amended|cut|trimmed|fixed|made\s+the|added\s+(?:the|an?|\d|“|\x22))
-        |\b(?:my|our)\s+(?:own\s+)?(?:edits?|changes?|fix(?:es)?|corrections?|additions?|patch|amendments?|rewrite)\b|\btook\s+the\s+liberty\b|^\W*(?:corrected|revised|improved|amended|updated)\s+(?:\w+\s+)?(?:list|plan|version|draft|text|abstract|code)\b|\bwith\s+(?:that|this|these|my|those)\s+(?:change|edit|fix|correction|addition)s?\b",
+        |\b(?:my|our)\s+(?:own\s+)?(?:edits?|changes?|fix(?:es)?|corrections?|additions?|patch|amendments?|rewrite)\b|\bchanges?\s+(?:I|we)\s+(?:have\s+)?(?:made|applied)\b|\b(?:I|we)\s+(?:have\s+)?made\s+(?:the\s+|some\s+|a\s+few\s+|these\s+|two\s+|minor\s+|following\s+)*(?:changes?|edits?|corrections?|fix)|\btook\s+the\s+liberty\b|^\W*(?:corrected|revised|improved|amended|updated)\s+(?:\w+\s+)?(?:list|plan|version|draft|text|abstract|code)\b|\bwith\s+(?:that|this|these|my|those)\s+(?:change|edit|fix|correction|addition)s?\b",
     ),
     (
         Rule::Condition,

@@ -258,7 +258,7 @@ pub fn item(tick: Tick, text: &str) -> Weight {
     }
     if super::affirm::says_so(&plain)
         && !words.iter().any(|w| {
-            is_one_of(w, &["not", "no", "missing", "unclear", "vague", "should", "could", "instead", "but"])
+            is_one_of(w, &["should", "could", "instead", "but"])
         })
     {
         return Weight::Fine;

@@ -238,6 +238,10 @@ impl Reader {
                 self.open = Open::Claim;
             }
             None if takes_nothing(text) || self.section == Section::Free => {
+                let lenient = |(rule, _): &(Rule, String)| matches!(rule, Rule::Lenient | Rule::Undecided);
+                if let Some((rule, passage)) = doubt::against(text, Scope::Prose).filter(lenient) {
+                    self.against(rule.sentence(), &passage);
+                }
                 self.said.deviations.push(format!("listed and not deducted: {}", shorten(text, 100)));
             }
             None if self.section == Section::Notes => self.said.notes.push(shorten(text, 2_000)),

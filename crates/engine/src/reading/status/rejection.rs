@@ -68,8 +68,11 @@ impl Body {
                     && !doubt::is_met(text)
             });
             for (section, text) in paragraphs {
+                if announces(text) && self.prose.len() > 1 {
+                    continue;
+                }
                 let whole = || vec![(Tick::None, text.as_str())];
-                for (tick, text) in walked(text).unwrap_or_else(whole) {
+                for (tick, text) in walked(text).or_else(|| ordered(text)).unwrap_or_else(whole) {
                     if tick == Tick::Done {
                         continue;
                     }
@@ -129,6 +132,40 @@ fn walked(paragraph: &str) -> Option<Vec<(Tick, &str)>> {
     };
     let lines: Vec<(Tick, &str)> = paragraph.lines().map(|line| (judged(line), line.trim())).collect();
     (lines.len() >= 2 && lines.iter().filter(|(tick, _)| *tick != Tick::None).count() >= 2).then_some(lines)
+}
+
+/// `The draft needs two changes.`: what follows is counted, and nothing else is said.
+fn announces(text: &str) -> bool {
+    let words: Vec<String> = text
+        .split(|c: char| !c.is_alphanumeric())
+        .filter(|word| !word.is_empty())
+        .map(str::to_lowercase)
+        .collect();
+    let is = |word: &str, of: &[&str]| of.contains(&word);
+    words.len() <= 12
+        && words.windows(2).any(|pair| {
+            is(&pair[0], &["one", "two", "three", "four", "five", "several", "following", "these", "few"])
+                && is(&pair[1], &["changes", "things", "issues", "problems", "points", "fixes", "reasons", "criteria", "items"])
+        })
+        && !text.trim_end_matches(['.', ':', ' ']).contains(['.', ':', ';'])
+}
+
+/// The parts of a paragraph that counts them: `First, … Second, …`.
+fn ordered(paragraph: &str) -> Option<Vec<(Tick, &str)>> {
+    const HEADS: [&str; 10] = [
+        "First,", "Firstly,", "Second,", "Secondly,", "Third,", "Thirdly,", "Finally,", "Fourth,", "Lastly,", "First:",
+    ];
+    let mut starts: Vec<usize> =
+        HEADS.iter().flat_map(|head| paragraph.match_indices(head).map(|(at, _)| at)).collect();
+    starts.retain(|at| *at == 0 || paragraph[..*at].ends_with([' ', '\n']));
+    starts.sort_unstable();
+    let first = *starts.first().filter(|_| starts.len() >= 2)?;
+    let before = paragraph[..first].trim();
+    if !(before.is_empty() || announces(before) || is_preamble(before)) {
+        return None;
+    }
+    let ends = starts.iter().skip(1).copied().chain([paragraph.len()]);
+    Some(starts.iter().zip(ends).map(|(from, to)| (Tick::None, paragraph[*from..to].trim())).collect())
 }
 
 enum Standing {
