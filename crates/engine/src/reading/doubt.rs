@@ -120,6 +120,12 @@ fn found(text: &str, scope: Scope, off: Option<Rule>) -> impl Iterator<Item = (R
             }
         }
         let before = at.checked_sub(1).and_then(|at| sentences.get(at)).copied();
+        // `It has no bearing on the verdict.`, said of the sentence before.
+        let next = sentences.get(at + 1).copied().unwrap_or_default();
+        let waived = patterns::waives_what_was_said(next) && !is_pressing(sentence);
+        if scope == Scope::Prose && waived && !is_lacking(sentence, Reading::Judgement) {
+            continue;
+        }
         let rule = match settled::rest(sentence, before, sentences.get(at + 1).copied()) {
             settled::Rest::Lacking if scope != Scope::Evidence => {
                 Some(Rule::Defect).filter(|rule| off != Some(*rule))
@@ -154,7 +160,10 @@ fn in_sentence(sentence: &str, scope: Scope, off: Option<Rule>) -> Option<Rule> 
         return None;
     }
     if is_offered(sentence) {
-        return is_pressing(sentence).then_some(Rule::Demand).filter(|rule| off != Some(*rule));
+        let presses = is_pressing(sentence).then_some(Rule::Demand);
+        let rest = patterns::with_consequence(sentence);
+        let lacks = || is_lacking(&rest, Reading::Judgement).then_some(Rule::Defect);
+        return presses.or_else(lacks).filter(|rule| off != Some(*rule));
     }
     let sentence = &subject::without(sentence);
     let plain = without_praise(sentence);
@@ -195,6 +204,7 @@ fn breaks(rule: Rule, sentence: &str, plain: &str, scope: Scope) -> bool {
         (Rule::Defect, Scope::Prose) => {
             finds(rule, plain)
                 || is_none_by_label(sentence)
+                || patterns::names_a_fault(plain)
                 || patterns::has_none(plain) && !polarity::names_unwanted(sentence)
                 || is_lacking(sentence, Reading::Judgement)
                 || tongues::speaks_against(sentence)
@@ -237,8 +247,12 @@ fn is_lacking(sentence: &str, reading: Reading) -> bool {
     segments(&plain).any(|segment| polarity::of(segment, reading).lacking)
 }
 
-/// `Optionally, …`, `As a suggestion, …`: a remark that says of itself that nothing follows from it.
+/// `Optionally, …`, `As a suggestion, …`, `without consequence for the verdict`: a remark that says of itself that nothing follows
+/// from it.
 fn is_offered(sentence: &str) -> bool {
+    if patterns::is_without_consequence(sentence) {
+        return true;
+    }
     let lower = sentence.trim_start_matches(|c: char| !c.is_alphanumeric()).to_lowercase();
     [
         "optionally",
@@ -380,6 +394,11 @@ pub fn names_trouble(text: &str) -> bool {
 /// Does an answer that passes concede that something is wanting?
 pub fn concedes(text: &str) -> bool {
     sentences(text).any(|sentence| passing::concedes(&without_praise(sentence)))
+}
+
+/// Does a text that calls something unrealistic say that it comes about, or that nobody prevents it?
+pub fn happens(text: &str) -> bool {
+    patterns::happens(text)
 }
 
 /// Does a text put a condition?

@@ -131,7 +131,14 @@ impl Claim {
             Claimed::Continue => {
                 !self.text.trim_end_matches(['=', '*', ' ']).eq_ignore_ascii_case("CONTINUE (1 fixed)")
             }
-            Claimed::Converged | Claimed::Other => false,
+            Claimed::Converged => false,
+            // `NOT CONVERGED (2 issues remain)`
+            Claimed::Other => {
+                let first = self.text.split(|c: char| !c.is_alphabetic()).find(|word| !word.is_empty());
+                first.is_some_and(|first| {
+                    super::forms::is_one_of(first, &["not", "no", "un", "fail", "failed", "open", "incomplete", "pending"])
+                })
+            }
         }
     }
 

@@ -293,13 +293,21 @@ fn doubts(
 /// A note that a row was considered and does not apply, without the row's name: that is a lack by itself.
 fn without_rows(text: &str, table: &Table) -> String {
     let lower = text.to_ascii_lowercase();
-    let waived = lower.contains("considered") && lower.contains(" but ")
+    let decided = lower.contains(" but ") || lower.contains("decided against it, because");
+    let waived = lower.contains("considered") && decided
         || ["does not apply", "do not apply", "not applicable", "doesn't apply"].iter().any(|w| lower.contains(w));
     let mut kept = text.to_owned();
     if waived {
         for row in &table.rows {
             while let Some(at) = kept.to_ascii_lowercase().find(&row.text.to_ascii_lowercase()) {
                 kept.replace_range(at..at + row.text.len(), "that row");
+            }
+            // `claims without a design`, where the row is `Causal claim without design`
+            if let Some((_, what)) = row.text.to_ascii_lowercase().split_once(" without ") {
+                let what = what.trim_start_matches("a ");
+                for phrase in [format!("without a {what}"), format!("without {what}"), format!("without any {what}")] {
+                    kept = kept.replace(&phrase, "of that row");
+                }
             }
         }
     }

@@ -33,7 +33,7 @@ const PLAINLY: &str = r"(?xi)
     |within|under|below
     |resolv\w+|address\w*|fixed|corrected|done|settled|closed|gone|mended|improv\w+|added|replaced|removed|cured|dealt|withdraw\w*|withdrawn|incorporated|implemented|remedied|taken\s+care
     |ready|approv\w+|accept\w*|agree\w*|happy|glad|pleased|content|endorse\w*|recommend\w*|sign\w*\s+off|go\s+ahead|ship|merge|congratulat\w*|thank\w*|welcome|cheers|kudos|bravo|like|liked|enjoy\w*|pleasure
-    |in\s+(?:order|place|line|scope)|up\s+to\s+(?:standard|scratch)|ticked|checks?|written|wrote|verified|confirm\w*|checked|reviewed|true|valid|optional|bonus|praise|deserves?|free\s+of|as\s+(?:it|they)\s+should|so\s+(?:is|are|does|do|has)|(?:is|are)\s+(?:there|here|in)|stands|real|easy|follows?|deducted|rows?|withdraw|asks?\s+for|published|one\s+(?:is|has)|stops\s+there|forbids?|applies)\b
+    |in\s+(?:order|place|line|scope)|up\s+to\s+(?:standard|scratch)|ticked|checks?|finds?|found|learns?|written|wrote|verified|confirm\w*|checked|reviewed|true|valid|optional|bonus|praise|deserves?|free\s+of|as\s+(?:it|they)\s+should|so\s+(?:is|are|does|do|has)|(?:is|are)\s+(?:there|here|in)|stands|real|easy|follows?|deducted|rows?|withdraw|asks?\s+for|published|one\s+(?:is|has)|stops\s+there|forbids?|applies)\b
     |\b(?:I|we)(?:\s+will|['’]ll|\s+have|['’]ve|\s+also|\s+then)*\s+(?:\w+ly\s+)?(?:assess|read|compare|check|go|went|look|count|examin|consider|review|evaluat|walk|judg|weigh|search|scan|verif|open|measur|start|begin|inspect|stud|double)\w*\b|\blet\s+(?:me|us)\b
     |\d|[✓✔✅👍🎉💯]|\blgtm\b";
 

@@ -123,7 +123,7 @@ const PATTERNS: &[(Rule, &str)] = &[
 
 /// Phrases that hold a word of demand or defect and are none, whatever stands around them.
 const HARMLESS: &str = r"(?xi)
-    \bno\s+longer\b[^,.;\n]{0,40}|\bnothing\s+(?:stands|speaks)\s+(?:in\s+the\s+way|against)\b[^,.;\n]{0,40}|\bnowhere\s+near\s+(?:the\s+|its\s+)?(?:[\w-]+\s+){0,2}?(?:limit|cap|maximum|ceiling|bound)\b|\bneither\b[^.;\n]{1,60}\b(?:is|are|was)\s+(?:left|missing|lacking|absent|omitted|forgotten|vague|unclear|in\s+doubt|hidden|open)\b[^,.;\n]{0,30}|\brather\s+than\s+(?:just\s+|merely\s+|only\s+)?(?:vague\w*|implied|implicit\w*|hinted|assumed|guess\w*|loose\w*|approximat\w*|left)\b|\bfails?\s+(?:none|neither|nothing)\b|\b(?:take|took|taken|deduct(?:ed)?|subtract(?:ed)?)\s+nothing\b[^,.;\n]{0,20}|\bleav(?:es?|ing)\s+nothing\s+(?:out|open|unsaid|to\s+\w+)\b
+    \bno\s+longer\b[^,.;\n]{0,40}|\b(?:(?:is|was|remains|very|so)\s+little|not\s+much|hardly\s+anything)\s+to\s+(?:critici[sz]e|add|improve|object|complain|fault|change)\b|\bnothing\s+(?:would|could|can|will|is\s+to)\s+be\s+(?:gained|added|improved|said|won)\b[^,.;\n]{0,30}|\bfar\s+from\s+(?:being\s+)?(?:vague|unclear|long|incomplete|ambiguous|wordy|padded|careless|sloppy|missing)\b|\b(?:not|n['’]t)\s+(?:just|merely|simply)\s+\w+|\bleav(?:es?|ing)\s+out\s+(?:none|nothing|neither)\b|\b(?:does|do|did)\s+not\s+take\s+(?:an?|much|any|long)\b[^,.;\n]{0,40}|\bwithout\s+exception\b|\b(?:whether|if)\b[^.;\n]{1,80}\b(?:missing|lacking|absent|vague|exceed\w*|violat\w*|omitted|left\s+out|too\s+\w+)\b[^.;\n]{0,20}[;,:—–.]\s*(?:but\s+|and\s+)?(?:it|they|that|this)\s+(?:is|are|was|does|do|did)(?:\s+not|n['’]t)\b|\b(?:cap|limit|maximum|ceiling|bound)\s+(?:of\s+\S+(?:\s+words)?\s+)?(?:is|was|are)\s+(?:not|never)\s+(?:even\s+)?(?:reached|exceeded|touched|hit|crossed)\b|\b(?:exceeds?|exceeded)\s+(?:expectations?|what\s+(?:is|was)\s+asked)\b|\bno\s+\w+\s+(?:claims?|asserts?|implies|suggests?)\s+(?:caus\w+|a\s+cause)\b|\b(?:half|twice|a?\s*third|quarter|about|exactly|just)\s+as\s+(?:long|many|much|short)\s+as\b[^,.;\n]{0,30}|\bnothing\s+(?:stands|speaks)\s+(?:in\s+the\s+way|against)\b[^,.;\n]{0,40}|\bnowhere\s+near\s+(?:the\s+|its\s+)?(?:[\w-]+\s+){0,2}?(?:limit|cap|maximum|ceiling|bound)\b|\bneither\b[^.;\n]{1,60}\b(?:is|are|was)\s+(?:left|missing|lacking|absent|omitted|forgotten|vague|unclear|in\s+doubt|hidden|open)\b[^,.;\n]{0,30}|\brather\s+than\s+(?:just\s+|merely\s+|only\s+)?(?:vague\w*|implied|implicit\w*|hinted|assumed|guess\w*|loose\w*|approximat\w*|left)\b|\bfails?\s+(?:none|neither|nothing)\b|\b(?:take|took|taken|deduct(?:ed)?|subtract(?:ed)?)\s+nothing\b[^,.;\n]{0,20}|\bleav(?:es?|ing)\s+nothing\s+(?:out|open|unsaid|to\s+\w+)\b
     |\b(?:would\s+be\s+)?(?:hard|difficult|impossible)\s+to\s+(?:misread|misunderstand|fault|improve|miss|quibble)\b
     |\b(?:despite|for\s+all)\s+(?:its|the|being)\s+(?:\w+\s+)?(?:brevity|shortness|short|brief|length|compactness|plainness|density|simplicity|concision|format)\b
     |,\s+(?:also\s+)?(?:absent|missing|lacking|omitted|vague|unnamed|unstated|left\s+out)\s+(?:(?:from|in)\s+(?:the\s+)?(?:first|previous|earlier|old|last|prior|original)\s+\w+|then|before|earlier|previously|at\s+first|last\s+time),
@@ -199,11 +199,18 @@ pub(super) fn finds(rule: Rule, text: &str) -> bool {
 }
 
 pub(super) fn harmless(text: &str) -> String {
-    const TURNS: [&str; 9] =
-        [" except", " but ", " apart from", " save for", " unless", " until", " although", " though", " however"];
+    const TURNS: [&str; 10] =
+        [" except ", " except,", " but ", " apart from", " save for", " unless", " until", " although", " though", " however"];
     let Some(re) = HARMLESS_RE.as_ref() else { return text.to_owned() };
     // What takes it back stays: `nothing stands in the way except the number`.
-    let kept = re.replace_all(text, |found: &regex::Captures<'_>| {
+    // `the test that was unnamed has a name`: how it was, beside how it is.
+    static WAS: LazyLock<Option<Regex>> = LazyLock::new(|| {
+        english::pattern(
+            r"(?xi)\b(?:that|which)\s+(?:was|were|had\s+been|I\s+(?:found|called|thought))\s+(?:\w+\s+){0,2}?(?:missing|absent|lacking|vague|unclear|omitted|left\s+out|too\s+\w+|un\w+(?:ed|ear|own))(?:\s+(?:last\s+time|before|then|earlier|at\s+first|in\s+(?:the\s+)?(?:first|previous|last)\s+\w+))?,?\s+(?P<now>is|are|has|have|now|appears?|stands)\b",
+        )
+    });
+    let text = WAS.as_ref().map_or_else(|| text.into(), |was| was.replace_all(text, " , $now"));
+    let kept = re.replace_all(&text, |found: &regex::Captures<'_>| {
         let whole = found.get(0).map_or("", |whole| whole.as_str());
         let lower = whole.to_ascii_lowercase();
         let turn = TURNS.iter().filter_map(|turn| lower.find(turn)).min();
@@ -237,6 +244,63 @@ static TROUBLE: LazyLock<Option<Regex>> = LazyLock::new(|| {
 
 pub(super) fn names_trouble(text: &str) -> bool {
     TROUBLE.as_ref().is_some_and(|re| re.is_match(text))
+}
+
+/// `Remark without consequence`, `not a finding, only a thought`.
+static WITHOUT: LazyLock<Option<Regex>> = LazyLock::new(|| {
+    english::pattern(
+        r"(?xi)\b(?:no|without)\s+(?:any\s+)?(?:bearing|consequences?|effect|influence|impact)\s+(?:on|for)\s+(?:the|my|this)\b|\bnot\s+a\s+(?:finding|demand|request|condition|blocker|requirement|criticism)\b|\b(?:only|just|merely)\s+an?\s+(?:thought|aside|idea|musing)\b
+            |\b(?:does|do|will)\s+not\s+(?:affect|bear\s+on|influence|change)\s+(?:the|my|this)\s+(?:verdict|approval|decision|outcome|result|score)\b|\bpurely\s+(?:cosmetic|stylistic|optional)\b|\btake\s+it\s+or\s+leave\s+it\b",
+    )
+});
+
+pub(super) fn is_without_consequence(text: &str) -> bool {
+    WITHOUT.as_ref().is_some_and(|re| re.is_match(text))
+}
+
+/// The rest of such a remark.
+pub(super) fn with_consequence(text: &str) -> String {
+    WITHOUT.as_ref().map_or_else(|| text.to_owned(), |re| re.replace_all(text, " , ").into_owned())
+}
+
+/// A sentence that says nothing else than that of the one before.
+pub(super) fn waives_what_was_said(text: &str) -> bool {
+    static SAID: LazyLock<Option<Regex>> = LazyLock::new(|| {
+        english::pattern(r"(?xi)^\W*(?:but\s+)?(?:it|this|that|which|these|they|neither|none\s+of\s+(?:this|it|these))\s+(?:has|have|is|are|does|do|will|was)\b")
+    });
+    SAID.as_ref().is_some_and(|re| re.is_match(text)) && is_without_consequence(text)
+}
+
+pub(super) fn happens(text: &str) -> bool {
+    static HAPPENS: LazyLock<Option<Regex>> = LazyLock::new(|| {
+        english::pattern(
+            r"(?xi)\b(?:will|does|can|may|might|could|would)\s+(?:\w+ly\s+|well\s+|indeed\s+)?(?:happen|occur)\b|\b(?:happens|occurs)\b[^.;\n]{0,20}\b(?:every|often|daily|regularly|all\s+the\s+time|in\s+practice|sometimes|frequently|once)\b
+            |\b(?:none|nobody|nothing|no\s+one)\b[^.;\n]{0,30}\b(?:deals?|handles?|covers?|prevents?|stops|protects?|catch(?:es)?|guards?)\b(?:\s+(?:with|against))?\s+(?:it|this|that)\b
+            |\b(?:quite|very|rather|all\s+too)\s+(?:likely|common|frequent|probable)\b",
+        )
+    });
+    HAPPENS.as_ref().is_some_and(|re| re.is_match(text))
+}
+
+/// What nobody wants, where nothing denies it and nothing says that it is over: `with one exception`, `the limit is exceeded`.
+pub(super) fn names_a_fault(plain: &str) -> bool {
+    static FAULT: LazyLock<Option<Regex>> = LazyLock::new(|| {
+        english::pattern(
+            r"(?xi)\b(?:exceptions?|complaints?|complains?|critici[sz]e\w*|criticisms?|objections?|weakness(?:es)?|faults?|flaws?|defects?|gaps?|problems?|issues?|concerns?|mistakes?|omissions?|misgivings?|qualms?|exceed(?:s|ed)|leaves?\s+out|left\s+out|contradict(?:s|ed|ions?)|mismatch(?:es)?|discrepanc(?:y|ies))\b",
+        )
+    });
+    static SETTLED: LazyLock<Option<Regex>> = LazyLock::new(|| {
+        english::pattern(
+            r"(?xi)\b(?:resolved|resolves|addressed|addresses|fixed|fixes|gone|settled|closed|answered|mended|remedied|withdr\w+|moot|over|corrected|cleared|dealt\s+with|taken\s+care|earlier|previous|previously|last\s+time|round\s+\d|first\s+(?:draft|round|version)|were|was|had|raised|looked\s+for|searched|considered|if|could|would|with\s+(?:it|them|that)|free\s+of|each|every|any|whether|solves?|tackles?|statement|page|handling|0|zero)\b|\?",
+        )
+    });
+    FAULT.as_ref().is_some_and(|re| re.is_match(plain)) && (is_still(plain) || !SETTLED.as_ref().is_some_and(|re| re.is_match(plain)))
+}
+
+fn is_still(plain: &str) -> bool {
+    static STILL: LazyLock<Option<Regex>> =
+        LazyLock::new(|| english::pattern(r"(?i)\b(?:still|again|remains?|persists?)\b"));
+    STILL.as_ref().is_some_and(|re| re.is_match(plain))
 }
 
 /// `The rubric wants a test; the draft has none.`
@@ -296,7 +360,7 @@ pub fn shortfall(text: &str) -> bool {
         let whole = found.get(0).map_or("", |m| m.as_str());
         // `3/4` may be a fraction or a date; it counts with a noun that is counted.
         let slash = whole.split(|c: char| c.is_alphabetic()).next().is_some_and(|head| head.contains('/'));
-        let what = found.get(3).map_or("", |m| m.as_str()).to_lowercase();
+        let what = found.get(3).map_or("", |m| m.as_str()).to_lowercase() + " ";
         let nouns = [
             "criteri",
             "item",

@@ -43,18 +43,14 @@ pub(super) fn of(clause: &str, reading: Reading) -> Polarity {
     let any = |list: &[&str]| (0..words.len()).any(|at| is(at, list));
     let settled = any(PAST) && any(MENDED) && !any(STILL);
     // "The first draft had no test": what was, and only that.
-    let bygone = any(&[
-        "rejected",
-        "previous",
-        "previously",
-        "earlier",
-        "first",
-        "original",
-        "originally",
-        "old",
-        "last",
-        "prior",
-    ]) && any(&["was", "were", "had", "lacked", "omitted", "failed", "did", "draft", "version"])
+    const ROUNDS: &[&str] =
+        &["draft", "version", "round", "text", "submission", "time", "attempt", "iteration", "review", "revision"];
+    let earlier = any(&["rejected", "previous", "previously", "earlier", "originally", "prior"])
+        || (0..words.len()).any(|at| {
+            is(at, &["first", "original", "old", "last", "initial"]) && (is(at + 1, ROUNDS) || is(at + 2, ROUNDS))
+        });
+    let bygone = earlier
+        && any(&["was", "were", "had", "lacked", "omitted", "failed", "did", "draft", "version"])
         && !any(STILL)
         && !any(&["is", "are", "does", "has"]);
     // `it would fail if it were wrong`: nothing of it is so.
@@ -88,7 +84,7 @@ pub(super) fn of(clause: &str, reading: Reading) -> Polarity {
             let reach = (at + 1 + REACH).min(ends);
             // `no issues`, `no real issues`; and `no task handles errors`, where the task is what is denied.
             let noun = is(at, &["no", "without"]);
-            let near = if noun && !is(at + 1, &["two"]) && !(at + 1..reach).any(|n| is(n, &["or"])) {
+            let near = if noun && !is(at + 1, &["two", "2"]) && !(at + 1..reach).any(|n| is(n, &["or"])) {
                 (at + 4).min(reach)
             } else {
                 reach
@@ -122,10 +118,16 @@ pub(super) fn of(clause: &str, reading: Reading) -> Polarity {
                 const SPOKEN_OF: &[&str] = &[
                     "appl", "trigger", "forbid", "violat", "parallel", "concurren", "simultaneous", "twice", "same",
                 ];
-                unwanted = (at + 1..reach).find(|n| begins(*n, SPOKEN_OF));
+                unwanted = (at + 1..(reach + 3).min(ends)).find(|n| begins(*n, SPOKEN_OF));
             }
+            // `0 tasks serve no step`
+            let twice = |n: usize| {
+                is(n, &["no"]) && is(n - 1, &["has", "have", "serve", "serves", "cover", "covers", "get", "gets", "with"])
+            };
             let lack = || {
-                (at + 1..reach).find(|n| is(*n, &["without"]) || begins(*n, LACKS) || is_lack(&words[*n].1))
+                (at + 1..reach).find(|n| {
+                    is(*n, &["without"]) || begins(*n, LACKS) || is_lack(&words[*n].1) || twice(*n)
+                })
             };
             let object = unwanted.or_else(lack);
             if object.is_some() {
@@ -146,7 +148,13 @@ pub(super) fn of(clause: &str, reading: Reading) -> Polarity {
             let counts = reading == Reading::Judgement || possesses;
             found.lacking |= counts && !(turn || answer || settled || bygone);
         } else if is_lack(&words[at].1) {
-            found.lacking |= !(settled || bygone);
+            // `omits nothing the rubric asks for`
+            if is(at + 1, &["nothing", "none", "neither", "no"]) {
+                found.praise.push(words[at].0.start..words[at + 1].0.end);
+                at += 1;
+            } else {
+                found.lacking |= !(settled || bygone);
+            }
         }
         at += 1;
     }

@@ -30,7 +30,7 @@ const EVERYWHERE: &[(Rule, &str)] = &[
         |\blet(?:s|ting)?\s+(?:it|this|that|the|these|those|them|an?)\b\s*(?:\S+\s+){0,6}?(?:pass|slide|go|through|stand|off)\b|\bwav(?:e|ed|ing)\s+(?:\w+\s+)?through\b|\b(?:gave|give|giving|got)\s+(?:\w+\s+){1,2}?a\s+pass\b|\bout\s+of\s+(?:courtesy|kindness|respect|pity|sympathy|habit)\b|\bfine\s+with\s+(?:that|it|this)\b|\b(?:to|so\s+that|so)\s+(?:\w+\s+){0,3}?(?:keep|keeps|get|gets|move|moves)\s+(?:things|this|it|us|the\s+\w+)\s+(?:moving|going|forward|along|out|off)\b|\b(?:stricter|harsher|sterner)\s+(?:reader|reviewer|critic|judge|person|eye)\b
         |\b(?:close|near)\s+enough\b|\bgood\s+enough\s+(?:for\s+(?:me|now|us|a\s+draft)|as\s+it)\b|\b(?:pass|slide|through|okay|accept\w*|approv\w*|go)\b[^.;\n]{0,40}[^t]\s+this\s+time\b|\bthis\s+once\b|\bjust\s+this\s+time\b
         |\b(?:not|n['’]t|without)\s+(?:\w+\s+)?(?:insist\w*|press(?:ing)?\s+(?:the|this|it)|quibbl\w*|hold\s+(?:it|this|that)\s+up|make\s+(?:a\s+fuss|an\s+issue))\b
-        |\b(?:normally|ordinarily|usually)\s+(?:\w+\s+){0,3}?(?:take|deduct|reject|flag|fail|ask)\w*|\bwould\s+(?:normally|usually|ordinarily)\b
+        |\b(?:I|we)\s+(?:would\s+)?(?:normally|ordinarily|usually)\s+(?:\w+\s+){0,3}?(?:take|deduct|reject|flag|fail|ask)\w*|\bwould\s+(?:normally|usually|ordinarily)\b
         |\b(?:kept|keep|left|leave|leaving|keeping)\s+(?:\w+\s+){1,4}?out\s+of\s+(?:the|this|my)\s+(?:report|sum|list|score|count|verdict)\b
         |\b(?:drop|dropped|dropping|skip|skipped|skipping)\s+(?:item|criterion|point|it|this|that|the\s+(?:item|point|criterion|second|first|third))\b",
     ),
@@ -40,7 +40,7 @@ const EVERYWHERE: &[(Rule, &str)] = &[
         r"\b(?:only|just|merely|solely)\s+(?:\w+\s+){0,2}?(?:saw|seen|see|look(?:ed)?|read|received|got|shown|visible|judged?|access|room|had)\b[^.;\n]{0,30}\b(?:first|part|one|two|half|beginning|line|lines|title|task|page|excerpt|there|snippet|section)\b
         |\b(?:only|just)\s+(?:the\s+)?(?:first|part|beginning|title|one|two)\b[^.;\n]{0,30}\b(?:visible|shown|seen|readable|available|sent|received|legible|accessible)\b
         |\b(?:judged|saw|read|see|seen|reviewed|looked\s+at)\s+only\s+(?:what|the|a|one|part)\b|\bon\s+the\s+(?:title|first\s+\w+|excerpt|summary)\s+alone\b|\bbased\s+(?:only|solely)\s+on\b
-        |\b(?:not|never|n['’]t)\s+(?:\w+\s+)?(?:reach|reached|arrive|arrived|come\s+through|been\s+(?:given|sent|shown)|given\s+(?:me|the|access)|shown\s+to\s+me|sent\s+to\s+me)\b
+        |\b(?:not|never|n['’]t)\s+(?:\w+\s+)?(?:reach(?:ed)?\s+(?:me|us)|arrive|arrived|come\s+through|been\s+(?:given|sent|shown)|given\s+(?:me|the|access)|shown\s+to\s+me|sent\s+to\s+me)\b
         |\b(?:draft|text|file|work|view|document|message|section|reply|input|output|rest)\b[^.;\n]{0,40}\b(?:stops?|stopped|ends?|ended|breaks?\s+off|broke\s+off|cut\s+off|truncated|garbled|unreadable)\b
         |\b(?:extrapolat|inferr)(?:e|ed|ing)\b|\b(?:returned|gave|threw)\s+an\s+error\b
         |\b(?:section|text|draft|file|input|space|message|rest)\b[^.;\n]{0,30}\b(?:is|was|were|are|seems?|looks?|appears?|came|arrived)\s+(?:\w+\s+){0,2}?(?:empty|blank)\b|\bempty\s+(?:section|text|draft|file|input|message)\b|\bno\s+(?:text|content|draft|work|tasks?)\s+(?:between|in\s+the\s+(?:brief|message|prompt))\b|\bthere\s+was\s+no\s+(?:text|draft|content|file|plan)\b
@@ -67,7 +67,7 @@ const OWN_WORDS: &[(Rule, &str)] = &[
     (
         Rule::Lenient,
         r"\b(?:not|n['’]t|without)\s+(?:\w+\s+)?(?:deduct|penali[sz]|count|subtract|punish|charg|hold|held|mark)\w*\b[^.;\n]{0,90}\b(?:although|though|despite|even\s+though|easy|draft\s+stage)\b
-        |\b(?:not|n['’]t)\s+(?:\w+\s+)?(?:(?:deduct|penali[sz]|count|mark|charg)(?:ed|e)?\s+(?:\w+\s+)?(?:for\s+)?(?:the|this|that|its)|appl(?:y|ied)\s+the)\b",
+        |\b(?:not|n['’]t)\s+(?:\w+\s+)?(?:(?:deduct|penali[sz]|count|mark|charg)(?:ed|e)?\s+(?:\w+\s+)?(?:for\s+)?(?:the|this|that|its|it)|appl(?:y|ied)\s+the)\b",
     ),
     (
         Rule::Demand,
@@ -76,7 +76,7 @@ const OWN_WORDS: &[(Rule, &str)] = &[
         |\b(?:draft|text|abstract|author|authors|work|plan|section|sentence|title|one|you|they|it)\s+(?:could|might|may\s+want\s+to)\s+(?:also\s+|still\s+|usefully\s+)?(?:say|state|name|give|add|mention|include|specify|be\s+(?:clearer|more)|use|tell|spell|explain|report)\b
         |\b(?:authors?|editors?|writers?|somebody|someone|(?:second|another|other)\s+reviewer|team|worker|developer|they)\s+(?:can|will|could|should|must|ought\s+to|might|may|is\s+asked\s+to|are\s+asked\s+to)\s+(?:\w+\s+)?(?:add|stat|nam|fix|chang|sort|decid|confirm|check|want|put|suppl|fill|giv|say|mention|includ|correct|revis|clarif|specif|look|handl|provid|mak)
         |\bleft\s+(?:guessing|wondering|to\s+guess|vague|open|unsaid|out|implicit|in\s+the\s+dark)\b|\bwhere\s+(?:a|the)\s+(?:number|name|source|figure)\s+(?:belongs|should)\b|\bgoes\s+(?:unmentioned|unsaid|unstated|unnamed)\b
-        |\bsee\s+(?:my|the|our)\s+(?:\w+\s+)?(?:comments?|remarks?|notes?|points?|letter)\b",
+        |\b(?:another|a\s+further|one\s+more|a\s+second|a\s+new)\s+(?:round|iteration|pass|revision|draft|look)\s+(?:is|would\s+be|seems)\s+(?:needed|necessary|required|useful|in\s+order)\b|\b(?:few|some|two|three|several|one|more)\s+(?:more\s+)?things?\s+to\s+(?:add|fix|change|improve|say|mention)\b|\bsomething\s+to\s+(?:add|fix|change|hold|critici[sz]e|improve)\b|\bless\s+than\s+(?:it|they|one)\s+(?:should|could|must|ought)\b|\bcosts?\s+it\s+(?:something|the|an?)\b|\bsee\s+(?:my|the|our)\s+(?:\w+\s+)?(?:comments?|remarks?|notes?|points?|letter)\b",
     ),
     (
         Rule::Defect,
@@ -100,7 +100,7 @@ const ELSEWHERE: &str = r"\b(?:could|would|will|might|may|should|must|shall|ough
 
 /// Turns with such a word that affirm.
 const AFFIRMED: &str = r"\b(?:can|could|may|will|would|should)\s+(?:now\s+|therefore\s+|safely\s+|also\s+|even\s+|still\s+|easily\s+)*(?:be\s+)?(?:approved?|accepted|merged|published|ticked|released|submitted|go\b|goes|stands?|pass(?:es)?\b(?:\s+(?:even\s+)?if\b[^.;\n]{0,40})?|see|tell|know|reproduce|repeat|understand|follow\s+(?:it|the|this|every)|proceed|ship(?:ped)?)
-    |\b(?:could|would)\s+(?:hardly|scarcely)\b[^,.;\n]{0,40}|\b(?:as|what|than|everything|all)\s+(?:\w+\s+){0,2}?(?:should|must|needs?|would\s+expect|ask(?:s|ed)\s+for|wants?)\b|\b(?:which|that)\s+(?:\w+\s+){1,2}?(?:should|must|needs?|would\s+expect|ask(?:s|ed)\s+for|wants?)\b|\b(?:rubric|items?|criteri(?:on|a)|points?|rows?|requirements?|task|brief|does|readers?|one|two|three|first|second|third|\d)\s+(?:asks?\s+for|needs?|wants?)\b|\b(?:readers?|one|anyone|anybody|everyone|you|we|I)\s+(?:can|could|will|would)\s+(?:now\s+|easily\s+|then\s+|readily\s+)*(?:redo|repeat|reproduce|verify|check|replicate|recompute|follow|learn|find|see)\b|\bif\s+anything\b|\b(?:even|as)\s+if\b|\bif\s+(?:any|needed|so)\b|\bin\s+need\s+of\b|\bI(?:['’]ll|\s+will)\s+(?:read|check|go|count|compare|start|review|look|now)\w*|\b(?:may|might)\s+(?:\d|20)";
+    |\b(?:could|would)\s+(?:hardly|scarcely)\b[^,.;\n]{0,40}|\b(?:as|what|than|everything|all)\s+(?:\w+\s+){0,2}?(?:should|must|needs?|would\s+expect|ask(?:s|ed)\s+for|wants?)\b|\b(?:which|that)\s+(?:\w+\s+){1,2}?(?:should|must|needs?|would\s+expect|ask(?:s|ed)\s+for|wants?)\b|\b(?:rubric|items?|criteri(?:on|a)|points?|rows?|requirements?|task|brief|does|readers?|one|two|three|first|second|third|\d)\s+(?:asks?\s+for|needs?|wants?)\b|\b(?:readers?|one|anyone|anybody|everyone|you|we|I)\s+(?:can|could|will|would)\s+(?:now\s+|easily\s+|then\s+|readily\s+)*(?:redo|repeat|reproduce|verify|check|replicate|recompute|follow|learn|find|see)\b|\bif\s+anything\b|\bshould\s+(?:anyone|anybody|one|you|a\s+reader|someone)\s+(?:wonder|ask|want|doubt|look)\b|\b(?:tests?|assert\w*|it)\s+(?:\w+ly\s+)?would\s+(?:\w+ly\s+)?(?:fail|break|go\s+red|turn\s+red|catch|notice|detect)\b[^.;\n]{0,60}|\bif\s+(?:a\s+|the\s+|any\s+)?(?:readers?|reviewers?|one|you|they|anyone|someone|we|I)\s+(?:asks?|wonders?|looks?|wants?\s+to\s+know|checks?|counts?|goes|go|reads?|compares?)\b|\b(?:I\s+would|I['’]d)\s+be\s+(?:happy|glad|pleased|comfortable|delighted)\s+(?:to\s+(?:see\s+(?:it|this)\s+(?:go|published|merged|accepted|move|proceed|out)|approve|accept|recommend|publish|merge|support|sign)|with\s+(?:it|this))\b|\b(?:even|as)\s+if\b|\bif\s+(?:any|needed|so)\b|\bin\s+need\s+of\b|\bI(?:['’]ll|\s+will)\s+(?:read|check|go|count|compare|start|review|look|now)\w*|\b(?:may|might)\s+(?:\d|20)";
 
 static ELSEWHERE_RE: LazyLock<Option<Regex>> =
     LazyLock::new(|| english::pattern(&format!("(?xi){ELSEWHERE}")));

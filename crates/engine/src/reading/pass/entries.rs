@@ -408,7 +408,9 @@ impl Judge<'_> {
                 let asks = |(rule, _): &(Rule, String)| {
                     matches!(rule, Rule::Demand | Rule::Denial | Rule::Condition)
                 };
-                if doubt::against(&rationale, Scope::Answer).is_some_and(|found| asks(&found)) {
+                if doubt::against(&rationale, Scope::Answer).is_some_and(|found| asks(&found))
+                    || doubt::happens(&rationale)
+                {
                     self.weaken(Breach::PassWithDemand(ADVERSARIAL.to_owned()));
                 }
                 Some(Scenario { says, fix: None, rationale, others: Vec::new() })

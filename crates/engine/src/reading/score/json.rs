@@ -8,7 +8,8 @@ use crate::deduction::{Amount, Gravity};
 use crate::finding::Location;
 use crate::reading::json::{self, Found, first, text_of};
 use crate::reading::quoted::Shown;
-use crate::reading::{Unread, beside, doubt, lines, place};
+use crate::reading::doubt::{self, Rule, Scope};
+use crate::reading::{Unread, beside, lines, place};
 
 /// Where the deductions stand.
 const LISTS: [&str; 8] =
@@ -121,6 +122,12 @@ pub(super) fn read(object: &Map<String, Value>, outer: &Map<String, Value>) -> S
         };
         match claim(stated) {
             Ok(claim) if is_void(stated) => {
+                let lenient = |(rule, _): &(Rule, String)| {
+                    matches!(rule, Rule::Lenient | Rule::Undecided | Rule::Condition | Rule::Unseen)
+                };
+                if let Some((rule, passage)) = doubt::against(&claim.says, Scope::Prose).filter(lenient) {
+                    said.against.push((rule.sentence().to_owned(), passage));
+                }
                 said.deviations.push(format!("{} is listed and does not apply", claim.label()));
             }
             Ok(claim) => said.claims.push(claim),
