@@ -134,7 +134,8 @@ fn found(text: &str, scope: Scope, off: Option<Rule>) -> impl Iterator<Item = (R
             settled::Rest::Text(rest) => in_sentence(&rest, scope, off).or_else(|| {
                 // What was set aside may have been what affirms.
                 let is_whole = scope == Scope::Prose && off != Some(Rule::Unaffirmed) && rest == sentence;
-                (is_whole && affirms_nothing(sentence)).then_some(Rule::Unaffirmed)
+                (is_whole && affirms_nothing(sentence) && !is_label(sentence, next))
+                    .then_some(Rule::Unaffirmed)
             }),
         };
         found.extend(rule.map(|rule| (rule, sentence.trim().to_owned())));
@@ -168,6 +169,16 @@ fn in_sentence(sentence: &str, scope: Scope, off: Option<Rule>) -> Option<Rule> 
     let sentence = &subject::without(sentence);
     let plain = without_praise(sentence);
     RULES.into_iter().filter(|rule| off != Some(*rule)).find(|rule| breaks(*rule, sentence, &plain, scope))
+}
+
+/// `First criterion: the sample size. Yes, …`: named, and then judged.
+fn is_label(sentence: &str, next: &str) -> bool {
+    let next = next.trim_start();
+    let judged =
+        ["yes", "ok", "met", "fine", "done", "given", "stated", "named", "present", "a ", "both", "it is"];
+    sentence.split_whitespace().count() <= 6
+        && (next.starts_with(|c: char| c.is_ascii_digit() || matches!(c, '✓' | '✅' | '✔'))
+            || judged.iter().any(|head| next.to_lowercase().starts_with(head)))
 }
 
 /// Is there nothing in an English sentence of some length that speaks for the work?
@@ -297,9 +308,12 @@ fn denies_by_label(sentence: &str) -> bool {
                 .any(|head| value.trim().to_lowercase().starts_with(head));
         // `Test: none` denies something that should be there.
         let bad = polarity::names_something_bad(label)
-            || ["note", "remark", "suggest", "escalat", "optional", "minor", "nit", "other", "more", "to do", "cons"]
-                .iter()
-                .any(|word| named.contains(word));
+            || [
+                "note", "remark", "suggest", "escalat", "optional", "minor", "nit", "other", "more", "to do",
+                "cons",
+            ]
+            .iter()
+            .any(|word| named.contains(word));
         (void || bad && (zero || says_nothing(value)))
             && !value.trim().is_empty()
             && label.split_whitespace().count() <= 8

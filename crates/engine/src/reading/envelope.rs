@@ -207,9 +207,7 @@ fn has_failed(object: &Map<String, Value>) -> bool {
     object.iter().any(|(key, value)| {
         let key = key.to_lowercase();
         match value {
-            Value::Bool(is) => {
-                *is && ["is_error", "truncated", "incomplete"].contains(&key.as_str())
-            }
+            Value::Bool(is) => *is && ["is_error", "truncated", "incomplete"].contains(&key.as_str()),
             Value::String(text) if ends(&key) => {
                 !text.is_empty() && !ENDED.contains(&text.to_lowercase().as_str())
             }
@@ -267,12 +265,30 @@ mod tests {
             (r#"{"choices":[{"message":{"content":"x"},"finish_reason":"stop"}]}"#, Some("x")),
             (r#"{"choices":[{"message":{"content":"x"},"finish_reason":"length"}]}"#, Some("")),
             (r#"{"role":"assistant","content":[{"type":"text","text":"x"}]}"#, Some("x")),
-            (r#"{"role":"assistant","content":[{"type":"thinking","thinking":"y z"},{"type":"text","text":"x"}]}"#, Some("x")),
-            (r#"{"model":"m","message":{"role":"assistant","content":"x"},"done":true,"done_reason":"stop"}"#, Some("x")),
-            (r#"{"model":"m","message":{"role":"assistant","content":"x"},"done":true,"done_reason":"length"}"#, Some("")),
-            (r#"{"candidates":[{"content":{"parts":[{"text":"x"}],"role":"model"},"finishReason":"STOP"}],"modelVersion":"g"}"#, Some("x")),
-            ("{\"model\":\"m\",\"response\":\"x\",\"done\":false}\n{\"model\":\"m\",\"response\":\"y\",\"done\":true}", Some("xy")),
-            ("{\"model\":\"m\",\"response\":\"x\",\"done\":false}\n{\"model\":\"m\",\"response\":\"y\",\"done\":false}", Some("")),
+            (
+                r#"{"role":"assistant","content":[{"type":"thinking","thinking":"y z"},{"type":"text","text":"x"}]}"#,
+                Some("x"),
+            ),
+            (
+                r#"{"model":"m","message":{"role":"assistant","content":"x"},"done":true,"done_reason":"stop"}"#,
+                Some("x"),
+            ),
+            (
+                r#"{"model":"m","message":{"role":"assistant","content":"x"},"done":true,"done_reason":"length"}"#,
+                Some(""),
+            ),
+            (
+                r#"{"candidates":[{"content":{"parts":[{"text":"x"}],"role":"model"},"finishReason":"STOP"}],"modelVersion":"g"}"#,
+                Some("x"),
+            ),
+            (
+                "{\"model\":\"m\",\"response\":\"x\",\"done\":false}\n{\"model\":\"m\",\"response\":\"y\",\"done\":true}",
+                Some("xy"),
+            ),
+            (
+                "{\"model\":\"m\",\"response\":\"x\",\"done\":false}\n{\"model\":\"m\",\"response\":\"y\",\"done\":false}",
+                Some(""),
+            ),
             (
                 "data: {\"id\":\"1\",\"choices\":[{\"delta\":{\"content\":\"x\"}}]}\n\ndata: {\"id\":\"1\",\"choices\":[{\"delta\":{\"content\":\"y\"}}]}\n\ndata: [DONE]",
                 Some("xy"),

@@ -30,6 +30,11 @@ const STEPS: [&str; 24] = [
     "step",
     "executing",
 ];
+/// What an agent sets itself to do.
+const TICKED: [&str; 14] = [
+    "read", "check", "review", "verify", "compare", "count", "judge", "decide", "assess", "evaluate",
+    "inspect", "run", "open", "examine",
+];
 /// Elements in which a call, or what it gave, is printed.
 const TAGS: [&str; 4] = ["function_", "invoke", "parameter", "tool_"];
 /// Labels before what a tool says.
@@ -99,13 +104,16 @@ pub(super) fn without(text: &str) -> Option<String> {
     }
     let mut kept = String::with_capacity(text.len());
     let text = &text[banner(text)..];
+    // Where tools are called, what the agent says begins with the same mark as a call.
+    let is_called = text.lines().any(|line| line.trim_start().starts_with('⎿'));
     // The output of a command reaches up to the next blank line.
     let mut output = false;
     for line in text.lines() {
         let begun = begins(line);
         output = !line.trim().is_empty() && begun.unwrap_or(output);
-        if (begun.is_none() && !output) || is_of_the_review(line) {
-            kept.push_str(line);
+        if (begun.is_none() && !output) || is_of_the_review(line) && !is_ticked(line) {
+            let spoken = line.trim_start().strip_prefix(['●', '⏺']).filter(|_| is_called && begun.is_none());
+            kept.push_str(spoken.map_or(line, str::trim_start));
         }
         kept.push('\n');
     }
@@ -142,12 +150,23 @@ fn is_of_the_review(line: &str) -> bool {
         || line.trim_start().starts_with(['{', '}', '"', '|', '#', '>'])
 }
 
+/// Is this a step that an agent has ticked off? It may name what is reviewed.
+fn is_ticked(line: &str) -> bool {
+    let step = line.trim_start().strip_prefix(['☒', '☑', '✔']);
+    step.and_then(|step| step.split_whitespace().next()).is_some_and(|verb| is_one(verb, &TICKED))
+        && !TROUBLE.iter().any(|word| line.to_lowercase().contains(word))
+}
+
 /// Does a tool's line begin here, and does output follow it?
 fn begins(line: &str) -> Option<bool> {
     let body = line.trim();
     let bare = body.trim_start_matches(['●', '⏺', '•', '*', '-', '>', '→', '✔', '✓', ' ']);
     if body.starts_with('⎿') {
         return Some(true);
+    }
+    // `☒ Read the draft`: a step of a list that an agent ticks off.
+    if is_ticked(body) {
+        return Some(false);
     }
     let tag = body.trim_start_matches(['<', '/']);
     if tag.len() < body.len() && TAGS.iter().any(|name| tag.starts_with(name)) {
@@ -211,7 +230,10 @@ fn is_metered(text: &str) -> bool {
     let begins = first.ends_with("ed")
         || is_one(
             &first,
-            &["thought", "took", "total", "cost", "tokens", "usage", "time", "session", "duration", "latency", "ran"],
+            &[
+                "thought", "took", "total", "cost", "tokens", "usage", "time", "session", "duration",
+                "latency", "ran",
+            ],
         );
     let unit = |word: &str| {
         let word = word.trim_matches(|c: char| !(c.is_alphanumeric() || c == '$'));

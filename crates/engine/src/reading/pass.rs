@@ -136,7 +136,10 @@ impl Claim {
             Claimed::Other => {
                 let first = self.text.split(|c: char| !c.is_alphabetic()).find(|word| !word.is_empty());
                 first.is_some_and(|first| {
-                    super::forms::is_one_of(first, &["not", "no", "un", "fail", "failed", "open", "incomplete", "pending"])
+                    super::forms::is_one_of(
+                        first,
+                        &["not", "no", "un", "fail", "failed", "open", "incomplete", "pending"],
+                    )
                 })
             }
         }

@@ -295,7 +295,9 @@ fn without_rows(text: &str, table: &Table) -> String {
     let lower = text.to_ascii_lowercase();
     let decided = lower.contains(" but ") || lower.contains("decided against it, because");
     let waived = lower.contains("considered") && decided
-        || ["does not apply", "do not apply", "not applicable", "doesn't apply"].iter().any(|w| lower.contains(w));
+        || ["does not apply", "do not apply", "not applicable", "doesn't apply"]
+            .iter()
+            .any(|w| lower.contains(w));
     let mut kept = text.to_owned();
     if waived {
         for row in &table.rows {
@@ -305,7 +307,9 @@ fn without_rows(text: &str, table: &Table) -> String {
             // `claims without a design`, where the row is `Causal claim without design`
             if let Some((_, what)) = row.text.to_ascii_lowercase().split_once(" without ") {
                 let what = what.trim_start_matches("a ");
-                for phrase in [format!("without a {what}"), format!("without {what}"), format!("without any {what}")] {
+                for phrase in
+                    [format!("without a {what}"), format!("without {what}"), format!("without any {what}")]
+                {
                     kept = kept.replace(&phrase, "of that row");
                 }
             }
@@ -343,7 +347,7 @@ fn beside(found: &super::json::Found, expected: &Expected<'_>) -> Said {
     let mut said = json::read(&found.object, &found.outer);
     let prose = report::read(&found.around, expected.table.is_some());
     if prose.claims.iter().any(|claim| claim.points.is_some()) {
-        if repeats(&prose.claims, &said.claims, expected) {
+        if repeats(&prose.claims, &said.claims, expected) || sums_up(&prose.claims, &said) {
             said.deviations.push("its deductions stand beside the report once more".into());
         } else {
             said.against.push((
@@ -385,6 +389,15 @@ fn repeats(beside: &[Claim], listed: &[Claim], expected: &Expected<'_>) -> bool 
         let named = row(claim);
         named.is_some() && known.contains(&named)
     })
+}
+
+/// `The draft loses 10 points`, where the report says 90: the sum in words.
+fn sums_up(beside: &[Claim], said: &Said) -> bool {
+    let mut points = beside.iter().filter_map(|claim| claim.points);
+    match (points.next(), points.next(), said.scores.as_slice()) {
+        (Some(points), None, [score]) => *score == Amount::whole(FULL).minus(points.abs()),
+        _ => false,
+    }
 }
 
 /// Every total on its scale.

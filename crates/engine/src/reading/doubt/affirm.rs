@@ -50,6 +50,7 @@ pub(super) fn is_plain(text: &str) -> bool {
     let words = text.split_whitespace().filter(|word| word.chars().any(char::is_alphabetic)).count();
     words < 3
         || words < 8 && COUNTED.as_ref().is_some_and(|re| re.is_match(text))
+        || words < 5 && ["A ", "An "].iter().any(|head| text.trim_start().starts_with(head))
         || text.trim_end().ends_with(':')
         || PLAINLY_RE.as_ref().is_none_or(|re| re.is_match(text))
 }
@@ -57,7 +58,9 @@ pub(super) fn is_plain(text: &str) -> bool {
 /// Does a text hold a word that plainly affirms?
 pub(super) fn says_so(text: &str) -> bool {
     static MORE: LazyLock<Option<Regex>> = LazyLock::new(|| {
-        english::pattern(r"(?i)\b(?:is|are|respected|observed|honou?red|found|present|quoted|gut|ja|oui)\b|erfüllt|\bsí")
+        english::pattern(
+            r"(?i)\b(?:is|are|respected|observed|honou?red|found|present|quoted|gut|ja|oui)\b|erfüllt|\bsí",
+        )
     });
     let is = |re: &LazyLock<Option<Regex>>| re.as_ref().is_some_and(|re| re.is_match(text));
     is(&PLAINLY_RE) || is(&MORE)
@@ -77,14 +80,17 @@ pub(super) fn leaves_it_to_others(text: &str) -> bool {
 /// answered.
 pub(super) fn only_asks(text: &str) -> bool {
     static ASKS: LazyLock<Option<Regex>> = LazyLock::new(|| {
-        english::pattern(r"(?i)^\W*(?:which|how\s+(?:many|much|large|big|long)|whether|who|what\s+(?:test|number|size|the))\b[^?]*$")
+        english::pattern(
+            r"(?i)^\W*(?:which|how\s+(?:many|much|large|big|long)|whether|who|what\s+(?:test|number|size|the))\b[^?]*$",
+        )
     });
     static ANSWERED: LazyLock<Option<Regex>> = LazyLock::new(|| {
         english::pattern(
             r"(?xi)\b(?:stated|named|given|said|reported|specified|described|identified|explicit\w*|clear\w*|evident|obvious|plain\w*|known|told|spelled|spelt|listed|noted|written|defined|answered|there|present|found|met|satisfied|fulfilled|in\s+(?:place|order|the\s+(?:text|draft))|is\s+in|are\s+in|matters?|right|fine|good|well|done|delivered|provided|included|shown|printed)\b",
         )
     });
-    ASKS.as_ref().is_some_and(|re| re.is_match(text)) && !ANSWERED.as_ref().is_some_and(|re| re.is_match(text))
+    ASKS.as_ref().is_some_and(|re| re.is_match(text))
+        && !ANSWERED.as_ref().is_some_and(|re| re.is_match(text))
 }
 
 /// Does a text hold anything that affirms?
@@ -96,7 +102,7 @@ pub(super) fn affirms(text: &str) -> bool {
 pub(super) fn is_step(text: &str) -> bool {
     static STEP: LazyLock<Option<Regex>> = LazyLock::new(|| {
         english::pattern(
-            r"(?xi)^\W*(?:I|we)(?:['’]ve|\s+have)?\s+(?:\w+ly\s+)?(?:read|compared|checked|counted|reviewed|examined|looked|went|opened|verified|inspected|assessed|ran)\b|^\W*(?:now\s+|first,?\s+|next,?\s+)?(?:I['’]ll|I\s+will|let\s+me|I['’]m\s+going\s+to)\s+(?:now\s+|first\s+|start\s+by\s+|begin\s+by\s+)?(?:read|count|check|compar|open|look|go|review|examin|run|verif|search|inspect|work)\w*",
+            r"(?xi)^\W*(?:checked|compared|reviewed|verified|examined|assessed|evaluated|inspected)\s+(?:the|both|each|all|it|this)\b|^\W*(?:I|we)(?:['’]ve|\s+have)?\s+(?:\w+ly\s+)?(?:read|compared|checked|counted|reviewed|examined|looked|went|opened|verified|inspected|assessed|ran)\b|^\W*(?:now\s+|first,?\s+|next,?\s+)?(?:I['’]ll|I\s+will|let\s+me|I['’]m\s+going\s+to)\s+(?:now\s+|first\s+|start\s+by\s+|begin\s+by\s+)?(?:read|count|check|compar|open|look|go|review|examin|run|verif|search|inspect|work)\w*",
         )
     });
     STEP.as_ref().is_some_and(|re| re.is_match(text))

@@ -161,7 +161,7 @@ pub(super) enum Told<'s> {
 
 /// `after` are the sentences that follow; two of them are heard.
 pub(super) fn told<'s>(sentence: &'s str, after: &[&str]) -> Told<'s> {
-    if !is(&EARLIER, sentence) {
+    if !is(&EARLIER, sentence) || super::affirm::is_step(sentence) {
         return Told::Nothing;
     }
     let parts = clauses(sentence);

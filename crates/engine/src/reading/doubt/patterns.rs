@@ -199,8 +199,18 @@ pub(super) fn finds(rule: Rule, text: &str) -> bool {
 }
 
 pub(super) fn harmless(text: &str) -> String {
-    const TURNS: [&str; 10] =
-        [" except ", " except,", " but ", " apart from", " save for", " unless", " until", " although", " though", " however"];
+    const TURNS: [&str; 10] = [
+        " except ",
+        " except,",
+        " but ",
+        " apart from",
+        " save for",
+        " unless",
+        " until",
+        " although",
+        " though",
+        " however",
+    ];
     let Some(re) = HARMLESS_RE.as_ref() else { return text.to_owned() };
     // What takes it back stays: `nothing stands in the way except the number`.
     // `the test that was unnamed has a name`: how it was, beside how it is.
@@ -266,7 +276,9 @@ pub(super) fn with_consequence(text: &str) -> String {
 /// A sentence that says nothing else than that of the one before.
 pub(super) fn waives_what_was_said(text: &str) -> bool {
     static SAID: LazyLock<Option<Regex>> = LazyLock::new(|| {
-        english::pattern(r"(?xi)^\W*(?:but\s+)?(?:it|this|that|which|these|they|neither|none\s+of\s+(?:this|it|these))\s+(?:has|have|is|are|does|do|will|was)\b")
+        english::pattern(
+            r"(?xi)^\W*(?:but\s+)?(?:it|this|that|which|these|they|neither|none\s+of\s+(?:this|it|these))\s+(?:has|have|is|are|does|do|will|was)\b",
+        )
     });
     SAID.as_ref().is_some_and(|re| re.is_match(text)) && is_without_consequence(text)
 }
@@ -294,7 +306,8 @@ pub(super) fn names_a_fault(plain: &str) -> bool {
             r"(?xi)\b(?:resolved|resolves|addressed|addresses|fixed|fixes|gone|settled|closed|answered|mended|remedied|withdr\w+|moot|over|corrected|cleared|dealt\s+with|taken\s+care|earlier|previous|previously|last\s+time|round\s+\d|first\s+(?:draft|round|version)|were|was|had|raised|looked\s+for|searched|considered|if|could|would|with\s+(?:it|them|that)|free\s+of|each|every|any|whether|solves?|tackles?|statement|page|handling|0|zero)\b|\?",
         )
     });
-    FAULT.as_ref().is_some_and(|re| re.is_match(plain)) && (is_still(plain) || !SETTLED.as_ref().is_some_and(|re| re.is_match(plain)))
+    FAULT.as_ref().is_some_and(|re| re.is_match(plain))
+        && (is_still(plain) || !SETTLED.as_ref().is_some_and(|re| re.is_match(plain)))
 }
 
 fn is_still(plain: &str) -> bool {

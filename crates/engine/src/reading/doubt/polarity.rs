@@ -43,11 +43,22 @@ pub(super) fn of(clause: &str, reading: Reading) -> Polarity {
     let any = |list: &[&str]| (0..words.len()).any(|at| is(at, list));
     let settled = any(PAST) && any(MENDED) && !any(STILL);
     // "The first draft had no test": what was, and only that.
-    const ROUNDS: &[&str] =
-        &["draft", "version", "round", "text", "submission", "time", "attempt", "iteration", "review", "revision"];
+    const ROUNDS: &[&str] = &[
+        "draft",
+        "version",
+        "round",
+        "text",
+        "submission",
+        "time",
+        "attempt",
+        "iteration",
+        "review",
+        "revision",
+    ];
     let earlier = any(&["rejected", "previous", "previously", "earlier", "originally", "prior"])
         || (0..words.len()).any(|at| {
-            is(at, &["first", "original", "old", "last", "initial"]) && (is(at + 1, ROUNDS) || is(at + 2, ROUNDS))
+            is(at, &["first", "original", "old", "last", "initial"])
+                && (is(at + 1, ROUNDS) || is(at + 2, ROUNDS))
         });
     let bygone = earlier
         && any(&["was", "were", "had", "lacked", "omitted", "failed", "did", "draft", "version"])
@@ -116,18 +127,29 @@ pub(super) fn of(clause: &str, reading: Reading) -> Polarity {
             // `no row of the rubric applies`, `no tasks are meant to run in parallel`
             if noun && unwanted.is_none() {
                 const SPOKEN_OF: &[&str] = &[
-                    "appl", "trigger", "forbid", "violat", "parallel", "concurren", "simultaneous", "twice", "same",
+                    "appl",
+                    "trigger",
+                    "forbid",
+                    "violat",
+                    "parallel",
+                    "concurren",
+                    "simultaneous",
+                    "twice",
+                    "same",
                 ];
                 unwanted = (at + 1..(reach + 3).min(ends)).find(|n| begins(*n, SPOKEN_OF));
             }
             // `0 tasks serve no step`
             let twice = |n: usize| {
-                is(n, &["no"]) && is(n - 1, &["has", "have", "serve", "serves", "cover", "covers", "get", "gets", "with"])
+                is(n, &["no"])
+                    && is(
+                        n - 1,
+                        &["has", "have", "serve", "serves", "cover", "covers", "get", "gets", "with"],
+                    )
             };
             let lack = || {
-                (at + 1..reach).find(|n| {
-                    is(*n, &["without"]) || begins(*n, LACKS) || is_lack(&words[*n].1) || twice(*n)
-                })
+                (at + 1..reach)
+                    .find(|n| is(*n, &["without"]) || begins(*n, LACKS) || is_lack(&words[*n].1) || twice(*n))
             };
             let object = unwanted.or_else(lack);
             if object.is_some() {
@@ -142,12 +164,20 @@ pub(super) fn of(clause: &str, reading: Reading) -> Polarity {
             let answer = at + 1 == words.len() && is(at, &["none", "nothing", "no"]);
             let possesses = at > 0
                 && is(at, &["no"])
-                && is(at - 1, &["has", "have", "is", "are", "with", "there's", "there", "serves", "serve", "covers", "names", "states"])
+                && is(
+                    at - 1,
+                    &[
+                        "has", "have", "is", "are", "with", "there's", "there", "serves", "serve", "covers",
+                        "names", "states",
+                    ],
+                )
                 || is(at, &["without"]) && is(at + 1, &["a", "an", "any", "saying", "stating", "naming"])
                 || (at + 1..reach).any(|n| is(n, PRESENT));
             let counts = reading == Reading::Judgement || possesses;
             found.lacking |= counts && !(turn || answer || settled || bygone);
-        } else if is_lack(&words[at].1) {
+        } else if is_lack(&words[at].1)
+            || is_undone(at.checked_sub(1).map(|n| words[n].1.as_str()), &words[at].1)
+        {
             // `omits nothing the rubric asks for`
             if is(at + 1, &["nothing", "none", "neither", "no"]) {
                 found.praise.push(words[at].0.start..words[at + 1].0.end);
@@ -216,16 +246,35 @@ pub(super) fn names_unwanted(text: &str) -> bool {
         .any(|(_, word)| UNWANTED.iter().any(|bad| word.starts_with(bad)) && !is_one_of(&word, NEUTRAL))
 }
 
+/// `is unreported`, `remains unknown`: what was not done to it. `Untreated animals` are a group.
+fn is_undone(before: Option<&str>, word: &str) -> bool {
+    const FINE: [&str; 12] = [
+        "united",
+        "unpaired",
+        "unchanged",
+        "unbiased",
+        "unified",
+        "undisputed",
+        "unaffected",
+        "undoubted",
+        "unmatched",
+        "unparalleled",
+        "unneeded",
+        "unrelated",
+    ];
+    let undone = word.starts_with("un") && word.len() > 6 && (word.ends_with("ed") || word.ends_with("nown"));
+    let is_said = before.is_none_or(|before| {
+        is_one_of(
+            before,
+            &["is", "are", "was", "were", "remains", "remain", "stays", "left", "goes", "go", "be", "still"],
+        )
+    });
+    undone && is_said && !FINE.contains(&word)
+}
+
 /// Some lacks are whole words: `weak` is one, `weakness` belongs to no sentence by itself.
 fn is_lack(word: &str) -> bool {
-    const FINE: [&str; 18] = [
-        "united", "unpaired", "unchanged", "unbiased", "unified", "unexpected", "undisputed", "unaffected",
-        "undoubted", "unmatched", "unparalleled", "unhurried", "unneeded", "unrelated", "unweighted", "unadjusted",
-        "unrestricted", "unwanted",
-    ];
-    // `unknown`, `unreported`, `undisclosed`: what was not done to it.
-    let undone = word.starts_with("un") && word.len() > 6 && (word.ends_with("ed") || word.ends_with("nown"));
-    undone && !FINE.contains(&word) || LACKS.iter().any(|lack| word == *lack || lack.len() >= 7 && word.starts_with(lack))
+    LACKS.iter().any(|lack| word == *lack || lack.len() >= 7 && word.starts_with(lack))
 }
 
 /// The words of a text, lower case, with where they stand. An apostrophe stays inside its word.

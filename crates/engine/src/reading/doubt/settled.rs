@@ -78,7 +78,7 @@ static OUTSIDE: LazyLock<Option<Regex>> = LazyLock::new(|| {
         |\b(?:rubric|criteria|criterion|task|brief|which|that)\s+(?:does|do|did)(?:\s+not|n['’]t)\s+(?:ask|require|demand|call|mention|want|cover|list|need|speak)\b
         |\b(?:outside|beyond)\s+(?:of\s+)?(?:the\s+|its\s+|this\s+|my\s+)?(?:rubric|criteria|scope|task|brief|remit|review)\b|\boff\s+the\s+rubric\b|\brows?\s+(?:does|do)(?:\s+not|n['’]t)\s+apply\b
         |\b(?:not|n['’]t|neither|never|nor)\s+(?:\w+\s+)?(?:(?:part\s+of|among|in|within|required\s+by|demanded\s+by|asked\s+(?:for\s+)?(?:by|in)|covered\s+by|mentioned\s+in|listed\s+in|a\s+matter\s+for|needed\s+(?:by|for))\s+(?:the\s+|these\s+|those\s+|my\s+|its\s+)?(?:rubric|criteria|scope|task|brief|them|list|requirements)|something\s+(?:that\s+)?the\s+(?:rubric|task|criteria|brief)|(?:a\s+)?criteri(?:on|a)\b|a\s+rubric\s+item)
-        |\b(?:matter|question)\s+of\s+(?:taste|style|preference)\b|\bpersonal\s+(?:taste|preference)\b|\bplays?\s+no\s+(?:part|role)\b",
+        |\bno\s+(?:row|criterion|item|rule|requirement|point)\s+(?:\w+\s+)?(?:covers?|asks?|requires?|mentions?|demands?|concerns?|penali[sz]es|forbids?|speaks?)\b|\b(?:matter|question)\s+of\s+(?:taste|style|preference)\b|\bpersonal\s+(?:taste|preference)\b|\bplays?\s+no\s+(?:part|role)\b",
     )
 });
 
@@ -128,6 +128,11 @@ static ANSWERED: LazyLock<Option<Regex>> =
 static RHETORICAL: LazyLock<Option<Regex>> =
     LazyLock::new(|| compiled(r"^\W*what\s+(?:more|else)\s+(?:could|can|would|is)\b"));
 
+static CAME_TO_NOTHING: LazyLock<Option<Regex>> = LazyLock::new(|| {
+    compiled(
+        r"\b(?:found|see|saw|spotted|noticed|came\s+up\s+with)\s+(?:none|nothing|neither|no\s+\w+)\b|\b(?:could|can|did)(?:\s?not|n['’]t)\s+(?:find|see|spot|think\s+of)\s+(?:any|one|a)\b",
+    )
+});
 /// A bare `No.` or `None.`, which says nothing without its question.
 static BARE: LazyLock<Option<Regex>> = LazyLock::new(|| {
     compiled(r"^\W*(?:no|none|nothing|nope|neither)(?:\s+(?:at\s+all|whatsoever|here))?\W*$")
@@ -287,6 +292,7 @@ fn question(question: &str, answer: &str) -> Rest {
         (true, true, false) if !bad => Rest::Text(String::new()),
         (true, _, true) | (true, true, false) => Rest::Lacking,
         (false, ..) if is(&ANSWERED, answer) => Rest::Text(String::new()),
+        (true, ..) if bad && is(&CAME_TO_NOTHING, answer) => Rest::Text(String::new()),
         // `Test?`: nobody answers it.
         _ if answer.trim().is_empty() || is_question(answer) => Rest::Lacking,
         _ => open,

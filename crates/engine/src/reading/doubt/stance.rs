@@ -115,12 +115,12 @@ static SELF_RE: LazyLock<Option<Regex>> = LazyLock::new(|| {
 
 /// What is no part of a review, as the verbs begin: to change the work, to suppose something, to let something pass.
 const NOT_REVIEWING: &[&str] = &[
-    "add", "insert", "fill", "put", "suppl", "writ", "wrote", "rewr", "chang", "edit", "modif", "adjust", "amend",
-    "correct", "fix", "mend", "patch", "repair", "replac", "remov", "delet", "cut", "trim", "shorten", "reword",
-    "rephras", "polish", "tidi", "improv", "updat", "merg", "commit", "sav", "assum", "guess", "suppos", "presum",
-    "imagin", "infer", "skip", "ignor", "waiv", "forg", "overlook", "let", "abstain", "refrain", "trust", "promis",
-    "leav", "left", "defer", "postpon", "tired", "sympath", "grant", "conced", "excus", "toler", "pretend", "skim",
-    "glanc", "stopp", "lean", "believ", "liv",
+    "add", "insert", "fill", "put", "suppl", "writ", "wrote", "rewr", "chang", "edit", "modif", "adjust",
+    "amend", "correct", "fix", "mend", "patch", "repair", "replac", "remov", "delet", "cut", "trim",
+    "shorten", "reword", "rephras", "polish", "tidi", "improv", "updat", "merg", "commit", "sav", "assum",
+    "guess", "suppos", "presum", "imagin", "infer", "skip", "ignor", "waiv", "forg", "overlook", "let",
+    "abstain", "refrain", "trust", "promis", "leav", "left", "defer", "postpon", "tired", "sympath", "grant",
+    "conced", "excus", "toler", "pretend", "skim", "glanc", "stopp", "lean", "believ", "liv",
 ];
 
 /// Does a critic say that it did something else than to review?

@@ -35,12 +35,12 @@ const PRAISE: &str = r"(?xi)
     | \bkeine?\s+\w+\s+(?:ist|sind)\s+(?:überflüssig|unnötig|doppelt|offen|unklar)\b|\b(?:0|null|kein\w*)\s+(?:zyklen|\w+\s+ohne\s+\w+)\b
     | \b(?:rien\s+(?:à|d['’]autre\s+à)|nada\s+(?:que|más\s+que|a)|(?:niente|nulla)\s+da|niets\s+(?:te|aan\s+te|meer)|inget\s+att)\s+\w+
     | \b(?:nichts\s+(?:fehlt|zu\s+\w+|\w+)|es\s+fehlt\s+nichts|nicht\s+(?:nötig|erforderlich|notwendig|überschritten|nur|mehr\s+als)|überschreitet\s+[^.;]{0,30}\bnicht|niet\s+meer\s+dan)\b
-    | \b(?:aucune?|sans|pas\s+de|ni)\s+(?:[\w'’]+\s+){0,4}?(?:superflu\w*|inutile\w*|redondant\w*|deux\b|parallèle\w*|conflit\w*|dépendance\w*|doublon\w*|chevauche\w*|boucle\w*|circulaire\w*|commun\w*|point\s+ouvert|modification\w*|changement\w*|erreur\w*|problème\w*|correction\w*|cycles?|déduction\w*|fichiers?\s+(?:en\s+)?(?:partag\w*|commun\w*)|lacune\w*|remarque\w*|objection\w*|défaut\w*|réserve\w*|ambigu\w*)\b
+    | \b(?:aucune?|sans|pas\s+de|ni)\s+(?:[\w'’]+\s+){0,4}?(?:superflu\w*|inutile\w*|redondant\w*|deux\b|parallèle\w*|conflit\w*|dépendance\w*|doublon\w*|chevauche\w*|boucle\w*|circulaire\w*|commun\w*|point\s+ouvert|constat\w*|anomalie\w*|commentaire\w*|modification\w*|changement\w*|erreur\w*|problème\w*|correction\w*|cycles?|déduction\w*|fichiers?\s+(?:en\s+)?(?:partag\w*|commun\w*)|lacune\w*|remarque\w*|objection\w*|défaut\w*|réserve\w*|ambigu\w*)\b
     | \bn['’]hésite[zr]?\b[^.;]*|\bno\s+dude\w*\s+en\b[^.;]*|\bnon\s+esit\w+\b[^.;]*|\bnão\s+hesite\w*\b[^.;]*|\bzögern\s+sie\s+nicht\b[^.;]*
     | \b(?:rien\s+ne\s+manque|ne\s+(?:manque|dépasse)\s+(?:rien|pas)|n['’]est\s+(?:pas\s+)?nécessaire|pas\s+(?:nécessaire|plus\s+de))\b
-    | \b(?:ningun\w*|ningún|sin|no\s+(?:hay|existen?|se\s+requier\w*|requier\w*|necesita\w*)|não\s+há|nenhum\w*|sem)\s+(?:\w+\s+){0,4}?(?:sobra\w*|superflu\w*|redundant\w*|dos\b|duas\b|paralel\w*|conflict\w*|conflito\w*|dependenc\w*|duplicad\w*|solap\w*|circular\w*|compart\w*|motivo\w*|pendiente\w*|pendência\w*|ciclo\w*|deducc\w*|deduç\w*|archivos?\s+compartid\w*|cambio\w*|error\w*|problema\w*|correc\w*|observaci\w*|objeci\w*|defecto\w*|mudança\w*|alteraç\w*|erro\w*|ressalva\w*)\b
+    | \b(?:ningun\w*|ningún|sin|no\s+(?:hay|existen?|se\s+requier\w*|requier\w*|necesita\w*)|não\s+há|nenhum\w*|sem)\s+(?:\w+\s+){0,4}?(?:sobra\w*|superflu\w*|redundant\w*|dos\b|duas\b|paralel\w*|conflict\w*|conflito\w*|dependenc\w*|duplicad\w*|solap\w*|circular\w*|compart\w*|hallazgo\w*|achado\w*|incidencia\w*|comentario\w*|comentário\w*|motivo\w*|pendiente\w*|pendência\w*|ciclo\w*|deducc\w*|deduç\w*|archivos?\s+compartid\w*|cambio\w*|error\w*|problema\w*|correc\w*|observaci\w*|objeci\w*|defecto\w*|mudança\w*|alteraç\w*|erro\w*|ressalva\w*)\b
     | \b(?:no\s+falta\s+nada|nada\s+falta|no\s+(?:es|son)\s+necesari\w+|não\s+falta\s+nada|não\s+excede\w*|no\s+(?:supera|sobrepasa|pasa|rebasa|llega)\w*|no\s+excede\w*|não\s+(?:ultrapassa|passa)\w*|non\s+(?:supera|eccede)\w*|ne\s+dépasse\s+pas|overschrijdt\s+\w*\s*niet)\b
-    | \b(?:nessun\w*|senza|geen|zonder|non\s+ci\s+sono)\s+(?:\w+\s+){0,2}?(?:cicl\w*|cyc\w*|conflict\w*|conflitt\w*|dipendenz\w*|dubbel\w*|gedeeld\w*|condivis\w*|twee\b|due\b|modific\w*|error\w*|problem\w*|correzion\w*|osservazion\w*|wijziging\w*|fout\w*|opmerking\w*|bezwa\w*)\b
+    | \b(?:nessun\w*|senza|geen|zonder|non\s+ci\s+sono)\s+(?:\w+\s+){0,2}?(?:cicl\w*|cyc\w*|conflict\w*|conflitt\w*|dipendenz\w*|dubbel\w*|gedeeld\w*|condivis\w*|twee\b|due\b|riliev\w*|bevinding\w*|aanmerking\w*|modific\w*|error\w*|problem\w*|correzion\w*|osservazion\w*|wijziging\w*|fout\w*|opmerking\w*|bezwa\w*)\b
     | (?:нет\s+(?:замечаний|ошибок|проблем|претензий)|без\s+замечаний|не\s+требу\w+|не\s+превыша\w+|не\s+нужн\w+|brak\s+(?:uwag|błędów|zastrzeżeń))
     | (?:(?:没有|沒有|无|無)(?:任何|其他)?(?:问题|問題|缺陷|错误|錯誤|遗漏|遺漏|需要修改|异议|異議|缺失)|(?:不|无|無)(?:需|须|須|必|用)(?:要)?(?:任何|再)?(?:修改|更改|改动|补充|補充|变更)|没有超过|沒有超過|不超过|不超過|未超过|未超過|不(?:适|適)用|不扣分|(?:没有|沒有|无|無)扣分|不存在(?:任何)?(?:问题|問題|缺陷|错误)|未发现(?:任何)?(?:问题|缺陷|错误)|未發現(?:任何)?(?:問題|缺陷)|没有发现(?:任何)?(?:问题|缺陷)|(?:没有|沒有|无|無|不存在)(?:任何)?(?:并行|並行|循环|循環|共用|共享|重复|重複|冲突|衝突|多余|多餘|依赖|依賴|环|交叉|两个|兩個|待办|遗留|其他意见|意见|异议)[^，。；,;]{0,12}|无遗漏|無遺漏|不会?(?:同时|并行|重复|冲突|互相)[^，。；,;]{0,14}|不重复|不冲突)
     | (?:(?:問題|誤り|不備|不足|欠陥|指摘|修正点)は?(?:特に)?(?:ありません|ない|なし|見当たりません|見つかりません)|修正(?:の必要)?は?(?:不要|必要ありません|ありません)|該当(?:なし|しない|しません|は?ありません)|減点(?:なし|は?ありません)|超えて(?:いません|いない)|不要|抜け(?:は)?(?:ありません|ない)|漏れ(?:は)?(?:ありません|ない|なし)|(?:循環|重複|競合|共有|並行|衝突|依存|矛盾)[^、。]{0,8}(?:ありません|ない|なし|しません))
@@ -72,9 +72,11 @@ pub(super) fn speaks_against(sentence: &str) -> bool {
 
 /// Does it hold a word that no sentence of another language would?
 fn is_held_together_in_english(sentence: &str) -> bool {
-    sentence
-        .split(|c: char| !c.is_alphabetic())
-        .any(|word| ["the", "and", "are", "of", "this", "with", "has", "it"].iter().any(|known| known.eq_ignore_ascii_case(word)))
+    sentence.split(|c: char| !c.is_alphabetic()).any(|word| {
+        ["the", "and", "are", "of", "this", "with", "has", "it"]
+            .iter()
+            .any(|known| known.eq_ignore_ascii_case(word))
+    })
 }
 
 /// Mostly plain letters, and words that English sentences are held together by.

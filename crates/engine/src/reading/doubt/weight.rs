@@ -165,8 +165,17 @@ pub fn is_met(text: &str) -> bool {
 
 /// `(no test): resolved`, `[length] fixed`: what is repeated of a complaint before a word that says it is done.
 fn is_mended(text: &str) -> bool {
-    const MENDED: &[&str] =
-        &["addressed", "resolved", "fixed", "corrected", "implemented", "remedied", "done", "cleared", "settled"];
+    const MENDED: &[&str] = &[
+        "addressed",
+        "resolved",
+        "fixed",
+        "corrected",
+        "implemented",
+        "remedied",
+        "done",
+        "cleared",
+        "settled",
+    ];
     let value = [": ", " — ", " – ", " → ", "] "].iter().find_map(|mark| text.split_once(mark));
     value.is_some_and(|(_, value)| {
         let first = value.split(|c: char| !c.is_alphanumeric()).find(|word| !word.is_empty());
@@ -257,9 +266,7 @@ pub fn item(tick: Tick, text: &str) -> Weight {
         return Weight::Against;
     }
     if super::affirm::says_so(&plain)
-        && !words.iter().any(|w| {
-            is_one_of(w, &["should", "could", "instead", "but"])
-        })
+        && !words.iter().any(|w| is_one_of(w, &["should", "could", "instead", "but"]))
     {
         return Weight::Fine;
     }

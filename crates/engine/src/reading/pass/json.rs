@@ -25,6 +25,7 @@ pub(super) fn find(
     let keys: Vec<String> = criteria.iter().map(|c| ConvergeCriterion::key(&c.name)).collect();
     let is_report = |object: &Map<String, Value>| {
         LISTS.iter().any(|list| object.get(*list).is_some_and(|v| v.is_array() || v.is_object()))
+            || named_list(object, &keys).is_some()
             || keys.iter().any(|key| object.contains_key(&key.to_lowercase()))
     };
     let Some(found) = json::find(text, &is_report, &LISTS, shown)? else { return Ok(None) };
@@ -34,11 +35,12 @@ pub(super) fn find(
     let mended = found.slips.iter().map(|slip| slip.name().to_owned()).collect();
     let mut gathered = Gathered { beside: vec![found.around.clone()], mended, ..Gathered::default() };
     let object = &found.object;
-    match first(object, &LISTS) {
+    let named = named_list(object, &keys);
+    match first(object, &LISTS).or_else(|| named.and_then(|key| object.get(key))) {
         Some(Value::Array(list)) => {
             for entry in list.iter().filter_map(Value::as_object) {
-                let name =
-                    first(entry, &["name", "criterion", "id", "title"]).and_then(text_of).unwrap_or_default();
+                let name = first(entry, &["name", "criterion", "id", "title"]).and_then(text_of);
+                let name = name.or_else(|| names(entry, &keys).map(str::to_owned)).unwrap_or_default();
                 answer(&name, entry, &keys, &mut gathered);
             }
         }
@@ -70,6 +72,7 @@ pub(super) fn find(
             "because",
             "why",
         ],
+        named.as_slice(),
     ]
     .concat();
     let mut rest = object.clone();
@@ -82,6 +85,25 @@ pub(super) fn find(
         .or_else(|| gathered.contradicted.take());
     gathered.result = object.get("result").and_then(text_of);
     Ok(Some(gathered))
+}
+
+/// A list under a name of its own whose entries name the criteria.
+fn named_list<'o>(object: &'o Map<String, Value>, keys: &[String]) -> Option<&'o str> {
+    let is_named = |value: &Value| {
+        let list = value.as_array().filter(|list| !list.is_empty());
+        list.is_some_and(|list| {
+            list.iter().all(|one| one.as_object().is_some_and(|one| names(one, keys).is_some()))
+        })
+    };
+    object.iter().find(|(_, value)| is_named(value)).map(|(key, _)| key.as_str())
+}
+
+/// The criterion that an entry names in one of its fields.
+fn names<'o>(entry: &'o Map<String, Value>, keys: &[String]) -> Option<&'o str> {
+    entry
+        .values()
+        .filter_map(Value::as_str)
+        .find(|text| text.len() <= 60 && keys.contains(&Criterion::key(text)))
 }
 
 fn with_text(object: &Value, says: &str) -> Value {

@@ -6,9 +6,9 @@ use serde_json::{Map, Value};
 use super::{Claim, Said, shorten};
 use crate::deduction::{Amount, Gravity};
 use crate::finding::Location;
+use crate::reading::doubt::{self, Rule, Scope};
 use crate::reading::json::{self, Found, first, text_of};
 use crate::reading::quoted::Shown;
-use crate::reading::doubt::{self, Rule, Scope};
 use crate::reading::{Unread, beside, lines, place};
 
 /// Where the deductions stand.

@@ -193,7 +193,8 @@ fn lacks_what_is_asked(text: &str, shown: &Shown) -> bool {
 /// `described as "several"`: a quantity that is none says so, also where it is quoted.
 fn is_put_vaguely(text: &str, passage: &str) -> bool {
     let first = passage.split_whitespace().next().unwrap_or_default();
-    let before = text.split(passage).next().unwrap_or_default().trim_end_matches(|c: char| !c.is_alphanumeric());
+    let before =
+        text.split(passage).next().unwrap_or_default().trim_end_matches(|c: char| !c.is_alphanumeric());
     before.ends_with(" as")
         && forms::is_one_of(first, &["several", "some", "many", "few", "various", "numerous"])
 }

@@ -145,7 +145,13 @@ fn announces(text: &str) -> bool {
     words.len() <= 12
         && words.windows(2).any(|pair| {
             is(&pair[0], &["one", "two", "three", "four", "five", "several", "following", "these", "few"])
-                && is(&pair[1], &["changes", "things", "issues", "problems", "points", "fixes", "reasons", "criteria", "items"])
+                && is(
+                    &pair[1],
+                    &[
+                        "changes", "things", "issues", "problems", "points", "fixes", "reasons", "criteria",
+                        "items",
+                    ],
+                )
         })
         && !text.trim_end_matches(['.', ':', ' ']).contains(['.', ':', ';'])
 }
@@ -153,7 +159,16 @@ fn announces(text: &str) -> bool {
 /// The parts of a paragraph that counts them: `First, … Second, …`.
 fn ordered(paragraph: &str) -> Option<Vec<(Tick, &str)>> {
     const HEADS: [&str; 10] = [
-        "First,", "Firstly,", "Second,", "Secondly,", "Third,", "Thirdly,", "Finally,", "Fourth,", "Lastly,", "First:",
+        "First,",
+        "Firstly,",
+        "Second,",
+        "Secondly,",
+        "Third,",
+        "Thirdly,",
+        "Finally,",
+        "Fourth,",
+        "Lastly,",
+        "First:",
     ];
     let mut starts: Vec<usize> =
         HEADS.iter().flat_map(|head| paragraph.match_indices(head).map(|(at, _)| at)).collect();
