@@ -162,6 +162,11 @@ fn inside(object: &Map<String, Value>) -> Option<String> {
     if has_failed(object) {
         return Some(String::new());
     }
+    let mut rest = object.clone();
+    rest.retain(|key, _| ![&SAID[..], &ACCOUNTS, &UNSAID].concat().contains(&key.as_str()));
+    if super::beside::against(&rest, &[]).is_some() {
+        return None;
+    }
     let said = Said::of(object);
     (!said.texts.is_empty() && !said.remarks).then(|| said.texts.join("\n"))
 }
@@ -296,6 +301,8 @@ mod tests {
             ("{\"type\":\"system\"}\n{\"type\":\"result\",\"result\":\"x\"}", Some("x")),
             (r#"{"verdict":"approved"}"#, None),
             (r#"{"id":"a","response":"x","remark":"the size is not stated"}"#, None),
+            (r#"{"id":"a","response":"x","sample_size":"not stated"}"#, None),
+            (r#"{"id":"a","response":"x","criteria_met":false}"#, None),
             (r#"{"id":"a","status":"approved","text":"x"}"#, None),
         ] {
             assert_eq!(opened(text).as_deref(), inner, "{text}");
