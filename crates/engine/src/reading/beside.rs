@@ -161,12 +161,12 @@ pub fn is_silent(key: &str) -> bool {
 
 /// Does a list hold nothing but names, praise, or what says that something is in order?
 pub fn is_list_of_praise(key: &str, list: &Value) -> bool {
+    const NAMES: [&str; 8] = ["command", "tool", "file", "path", "source", "reference", "test", "run"];
     let lower = key.to_lowercase().replace(['-', ' '], "_");
     let good = lower.split('_').any(|word| GOOD.iter().any(|part| word.starts_with(part)));
     let fine = |one: &Value| {
         one.as_str().is_some_and(|text| doubt::item(super::lines::tick(text).0, text) == Weight::Fine)
     };
-    const NAMES: [&str; 8] = ["command", "tool", "file", "path", "source", "reference", "test", "run"];
     let names = lower.split('_').any(|word| NAMES.iter().any(|name| word.starts_with(name)))
         && against(&Map::from_iter([(key.to_owned(), list.clone())]), &[]).is_none();
     is_silent(key) || good || names || list.as_array().is_some_and(|list| list.iter().all(fine))

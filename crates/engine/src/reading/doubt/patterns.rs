@@ -198,6 +198,13 @@ pub(super) fn finds(rule: Rule, text: &str) -> bool {
     RULES.iter().any(|(of, regex)| *of == rule && regex.as_ref().is_some_and(|r| r.is_match(text)))
 }
 
+/// `the test that was unnamed has a name`: how it was, beside how it is.
+static WAS: LazyLock<Option<Regex>> = LazyLock::new(|| {
+    english::pattern(
+        r"(?xi)\b(?:that|which)\s+(?:was|were|had\s+been|I\s+(?:found|called|thought))\s+(?:\w+\s+){0,2}?(?:missing|absent|lacking|vague|unclear|omitted|left\s+out|too\s+\w+|un\w+(?:ed|ear|own))(?:\s+(?:last\s+time|before|then|earlier|at\s+first|in\s+(?:the\s+)?(?:first|previous|last)\s+\w+))?,?\s+(?P<now>is|are|has|have|now|appears?|stands)\b",
+    )
+});
+
 pub(super) fn harmless(text: &str) -> String {
     const TURNS: [&str; 10] = [
         " except ",
@@ -213,12 +220,6 @@ pub(super) fn harmless(text: &str) -> String {
     ];
     let Some(re) = HARMLESS_RE.as_ref() else { return text.to_owned() };
     // What takes it back stays: `nothing stands in the way except the number`.
-    // `the test that was unnamed has a name`: how it was, beside how it is.
-    static WAS: LazyLock<Option<Regex>> = LazyLock::new(|| {
-        english::pattern(
-            r"(?xi)\b(?:that|which)\s+(?:was|were|had\s+been|I\s+(?:found|called|thought))\s+(?:\w+\s+){0,2}?(?:missing|absent|lacking|vague|unclear|omitted|left\s+out|too\s+\w+|un\w+(?:ed|ear|own))(?:\s+(?:last\s+time|before|then|earlier|at\s+first|in\s+(?:the\s+)?(?:first|previous|last)\s+\w+))?,?\s+(?P<now>is|are|has|have|now|appears?|stands)\b",
-        )
-    });
     let text = WAS.as_ref().map_or_else(|| text.into(), |was| was.replace_all(text, " , $now"));
     let kept = re.replace_all(&text, |found: &regex::Captures<'_>| {
         let whole = found.get(0).map_or("", |whole| whole.as_str());

@@ -29,6 +29,20 @@ pub(super) enum Reading {
     Description,
 }
 
+/// What has rounds.
+const ROUNDS: &[&str] = &[
+    "draft",
+    "version",
+    "round",
+    "text",
+    "submission",
+    "time",
+    "attempt",
+    "iteration",
+    "review",
+    "revision",
+];
+
 pub(super) fn of(clause: &str, reading: Reading) -> Polarity {
     let words: Vec<(std::ops::Range<usize>, String)> = words(clause).collect();
     let is = |at: usize, list: &[&str]| words.get(at).is_some_and(|(_, word)| is_one_of(word, list));
@@ -43,18 +57,6 @@ pub(super) fn of(clause: &str, reading: Reading) -> Polarity {
     let any = |list: &[&str]| (0..words.len()).any(|at| is(at, list));
     let settled = any(PAST) && any(MENDED) && !any(STILL);
     // "The first draft had no test": what was, and only that.
-    const ROUNDS: &[&str] = &[
-        "draft",
-        "version",
-        "round",
-        "text",
-        "submission",
-        "time",
-        "attempt",
-        "iteration",
-        "review",
-        "revision",
-    ];
     let earlier = any(&["rejected", "previous", "previously", "earlier", "originally", "prior"])
         || (0..words.len()).any(|at| {
             is(at, &["first", "original", "old", "last", "initial"])
