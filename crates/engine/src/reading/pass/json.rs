@@ -103,7 +103,7 @@ fn names<'o>(entry: &'o Map<String, Value>, keys: &[String]) -> Option<&'o str> 
     entry
         .values()
         .filter_map(Value::as_str)
-        .find(|text| text.len() <= 60 && keys.contains(&Criterion::key(text)))
+        .find(|text| text.len() <= 60 && keys.contains(&ConvergeCriterion::key(text)))
 }
 
 fn with_text(object: &Value, says: &str) -> Value {

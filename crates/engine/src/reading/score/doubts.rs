@@ -2,7 +2,7 @@
 
 use super::rows::Rows;
 use super::{Claim, Expected, Said};
-use crate::deduction::{self, Amount, Table};
+use crate::deduction::{self, Amount, DeductionTable};
 use crate::finding::Finding;
 use crate::reading::Unread;
 use crate::reading::doubt::{self, Rule, Scope};
@@ -84,7 +84,7 @@ pub(super) fn doubts(
 }
 
 /// A note that a row was considered and does not apply, without the row's name: that is a lack by itself.
-fn without_rows(text: &str, table: &Table) -> String {
+fn without_rows(text: &str, table: &DeductionTable) -> String {
     let lower = text.to_ascii_lowercase();
     let decided = lower.contains(" but ") || lower.contains("decided against it, because");
     let waived = lower.contains("considered") && decided
