@@ -313,7 +313,7 @@ file = "y.md"
       help: add `key_env = "…"` with the name of the variable that holds it
     warning: `temperature` has no effect on agent `b` of kind `command`
       at gadfly.toml:6:15
-      help: it is for: openai, anthropic
+      help: it is for: openai, anthropic, google
     error: agent `b` of kind `command` needs `command`
       at gadfly.toml:5:8
       help: add command = ["./critic.sh"]
@@ -322,7 +322,7 @@ file = "y.md"
       help: add script = "replies.toml"
     error: agent `d` has no `kind`
       at gadfly.toml:9:9
-      help: add one of: openai, anthropic, claude-code, codex, gemini, opencode, acp, command, person, scripted
+      help: add one of: openai, anthropic, google, claude-code, codex, gemini, opencode, acp, command, person, scripted, mistral, groq, openrouter, deepseek, xai, together, fireworks, cerebras, ollama, llama.cpp, vllm, lmstudio
     error: agent `e`: `/nowhere/project/y.md` does not exist
       at gadfly.toml:16:8
     error: the price of agent `e` needs `input` and `output`
