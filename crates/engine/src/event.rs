@@ -1,4 +1,7 @@
 //! What happened, in the past tense. Projections and surfaces are folds over these; no decision reads them.
+//! What they are called in words is `words`.
+
+pub mod words;
 
 use serde::{Deserialize, Serialize};
 

@@ -3,6 +3,7 @@
 pub mod ask;
 pub mod brief;
 pub mod consent;
+pub mod described;
 pub mod diff;
 pub mod ending;
 pub mod error;

@@ -1,43 +1,36 @@
-// Words for what the server tells: states, verdicts, amounts, ages. The same word everywhere, and none of them better
-// than the state it stands for.
+// How what the server tells looks: icons and colours of states and verdicts, amounts, ages. The words for a state come from
+// the server with the run.
 
 /**
  * @typedef {'run' | 'ask' | 'good' | 'warn' | 'bad' | 'calm'} Tone
  * @typedef {{word: string, icon: string, tone: Tone}} Shown
+ * @typedef {{tone: string, head: string, body?: string}} Says
  */
 
-/** @type {Record<string, Shown>} */
+/** @type {Record<string, {icon: string, tone: Tone}>} */
 const STATES = {
-  running: { word: 'running', icon: 'run', tone: 'run' },
-  interrupted: { word: 'interrupted', icon: 'cut', tone: 'warn' },
-  approved: { word: 'approved', icon: 'check', tone: 'good' },
-  rejected: { word: 'rejected', icon: 'cross', tone: 'bad' },
-  halted: { word: 'halted', icon: 'stop', tone: 'bad' },
-  waiting: { word: 'waiting', icon: 'clock', tone: 'warn' },
-  unverified: { word: 'unverified', icon: 'doubt', tone: 'warn' },
-  out_of_budget: { word: 'out of budget', icon: 'coin', tone: 'warn' },
-  aborted: { word: 'aborted', icon: 'ban', tone: 'calm' },
-  failed: { word: 'failed', icon: 'alert', tone: 'bad' },
+  running: { icon: 'run', tone: 'run' },
+  interrupted: { icon: 'cut', tone: 'warn' },
+  approved: { icon: 'check', tone: 'good' },
+  rejected: { icon: 'cross', tone: 'bad' },
+  halted: { icon: 'stop', tone: 'bad' },
+  waiting: { icon: 'clock', tone: 'warn' },
+  unverified: { icon: 'doubt', tone: 'warn' },
+  out_of_budget: { icon: 'coin', tone: 'warn' },
+  aborted: { icon: 'ban', tone: 'calm' },
+  failed: { icon: 'alert', tone: 'bad' },
 };
 
-/** @type {Record<string, Shown>} */
-const EXACTLY = {
-  'waiting(question)': { word: 'waits for you', icon: 'ask', tone: 'ask' },
-  'waiting(approval)': { word: 'waits for you', icon: 'ask', tone: 'ask' },
-  'waiting(quota)': { word: 'waits for quota', icon: 'clock', tone: 'warn' },
-  'waiting(paused)': { word: 'paused', icon: 'pause', tone: 'calm' },
-  'unverified(partial)': { word: 'unverified: partly seen', icon: 'doubt', tone: 'warn' },
-};
-
-/** @type {Record<string, string>} */
-const HALTS = {
-  cap: 'the cap was reached',
-  plateau: 'two rounds fixed nothing',
-  churn: 'only ever new findings',
-  oscillation: 'it goes back and forth',
-  guard: 'a guard stopped it',
-  stuck: 'it cannot go on by itself',
-  plan: 'the plan is wrong',
+/** How the tones of a state look; an icon where it says more than that of its class. @type {Record<string, {tone: Tone, icon?: string}>} */
+const TONES = {
+  working: { tone: 'run' },
+  person: { tone: 'ask', icon: 'ask' },
+  good: { tone: 'good' },
+  bad: { tone: 'bad' },
+  warning: { tone: 'warn' },
+  doubt: { tone: 'warn', icon: 'doubt' },
+  paused: { tone: 'calm', icon: 'pause' },
+  plain: { tone: 'calm' },
 };
 
 /** @param {string} label `halted(cap)` @returns {string} `halted` */
@@ -45,28 +38,15 @@ export function stateClass(label) {
   return label.split('(')[0] ?? label;
 }
 
-/** @param {{state: string, overruled?: boolean, kind?: string}} run @returns {Shown} */
+/** @param {{state: string, says: Says}} run @returns {Shown} */
 export function state(run) {
-  if (run.state === 'approved' && run.overruled) {
-    return { word: 'approved, rejection overruled', icon: 'check', tone: 'warn' };
-  }
-  // Who found that it is, a command or a person, is on its page.
-  if (run.state === 'approved' && run.kind === 'goal') return { word: 'reached', icon: 'check', tone: 'good' };
-  const exact = EXACTLY[run.state];
-  if (exact) return exact;
-  const shown = STATES[stateClass(run.state)] ?? { word: run.state, icon: 'doubt', tone: 'warn' };
-  const why = /\(([a-z]+)\)/.exec(run.state)?.[1];
-  return why ? { ...shown, word: `${shown.word}: ${why}` } : shown;
+  const { tone, icon } = TONES[run.says.tone] ?? { tone: 'warn' };
+  return { word: run.says.head, icon: icon ?? STATES[stateClass(run.state)]?.icon ?? 'doubt', tone };
 }
 
 /** @param {string} name a state class as a filter @returns {Shown} */
 export function stateFilter(name) {
-  return STATES[name] ?? { word: name, icon: 'doubt', tone: 'warn' };
-}
-
-/** @param {string} label @returns {string | undefined} why it halted, in words */
-export function haltWords(label) {
-  return HALTS[/^halted\(([a-z]+)\)/.exec(label)?.[1] ?? ''];
+  return { word: name.replaceAll('_', ' '), ...(STATES[name] ?? { icon: 'doubt', tone: 'warn' }) };
 }
 
 /** A person has to do something. @param {{state: string}} run */

@@ -6,7 +6,7 @@ import { treeDiff } from './diff.js';
 import { h, said, widget } from './dom.js';
 import * as say from './format.js';
 import { button, icon, section } from './parts.js';
-import { railEntry, verdictOf } from './rail.js';
+import { lookOf, railEntry } from './rail.js';
 import { say as told } from './requests.js';
 import { textBox } from './texts.js';
 
@@ -27,28 +27,35 @@ export function goalBody(seen) {
 
 /** What was said so far, as one line of colours: each jumps to its place. @param {import('./run.js').Seen} seen @param {any} goal */
 function storyStrip(seen, goal) {
-  const entries = goal.rail.filter((/** @type {any} */ e) => e.what.event !== 'nudged').slice(-MOST_IN_STRIP);
+  const entries = worded(goal)
+    .filter((/** @type {any} */ e) => e.what.event !== 'nudged')
+    .slice(-MOST_IN_STRIP);
   if (entries.length === 0) return null;
   return h(
     'nav',
     { class: 'story', 'aria-label': 'What was said, in order' },
     entries.map((/** @type {any} */ e) => {
-      const shown = verdictOf(e.what);
-      const label = `after step ${e.after}: ${shown.word}`;
+      const look = lookOf(e);
+      const label = `after step ${e.after}: ${e.says.head}`;
       return h(
         'button',
         {
           key: entryKey(e),
           type: 'button',
-          class: `story-mark rail-${shown.tone}`,
+          class: `story-mark rail-${look.colour}`,
           title: label,
           'aria-label': label,
           on: { click: () => jumpTo(seen, entryId(e)) },
         },
-        icon(shown.icon),
+        icon(look.icon),
       );
     }),
   );
+}
+
+/** The entries of the rail that are worth words. @param {any} goal @returns {any[]} */
+function worded(goal) {
+  return goal.rail.filter((/** @type {any} */ e) => e.says);
 }
 
 /** @param {any} e */
@@ -136,7 +143,7 @@ function toEnd(el) {
 function lines(seen, goal) {
   /** @type {Map<number, any[]>} */
   const said = new Map();
-  for (const entry of goal.rail) said.set(entry.after, [...(said.get(entry.after) ?? []), entry]);
+  for (const entry of worded(goal)) said.set(entry.after, [...(said.get(entry.after) ?? []), entry]);
   const colours = covered(goal.rail);
   const nodes = [];
   const first = goal.steps[0]?.step.n ?? 1;

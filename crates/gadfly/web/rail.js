@@ -1,86 +1,45 @@
-// The rail: what the critic, the verification and people said beside the steps of a goal, in words and in the colour of
-// its verdict.
+// The rail: what the critic, the verification and people said beside the steps of a goal. The words are the server's, with
+// each entry; only how a tone looks is decided here.
 
 import { h, said, widget } from './dom.js';
 import * as say from './format.js';
 import { icon } from './parts.js';
 import { shortText } from './texts.js';
 
-/** @type {Record<string, string>} */
-const VERDICT_ICONS = { progressing: 'arrow', stuck: 'pause', achieved: 'flag', misled: 'return', error: 'alert' };
-/** @type {Record<string, {tone: string, icon: string, word: string}>} */
-const CHANGE_SEEN = {
-  nothing_wrong: { tone: 'verified', icon: 'eye', word: 'critic:looked at the whole change' },
-  objection: { tone: 'error', icon: 'alert', word: 'critic:objects to the change' },
-  not_all: { tone: 'error', icon: 'alert', word: 'the critic did not look at the whole change' },
-};
-/** @type {Record<string, string>} */
-const NUDGES = {
-  only_talk: 'use a tool, claim completion or give up: talking alone does nothing',
-  look_first: 'look at your last change before you claim completion',
-  stuck: 'step back and try another way',
-  misled: 'come back to the goal',
-  go_on: 'go on, claim completion or give up',
+/** How each tone of a description looks: the colours are in `goal.css`. @type {Record<string, {colour: string, icon: string}>} */
+const LOOKS = {
+  plain: { colour: 'plain', icon: 'speak' },
+  heading: { colour: 'person', icon: 'run' },
+  good: { colour: 'verified', icon: 'check' },
+  bad: { colour: 'error', icon: 'cross' },
+  warning: { colour: 'stuck', icon: 'alert' },
+  notice: { colour: 'stuck', icon: 'alert' },
+  doubt: { colour: 'stuck', icon: 'doubt' },
+  paused: { colour: 'stuck', icon: 'pause' },
+  next: { colour: 'plain', icon: 'speak' },
+  claim: { colour: 'claim', icon: 'flag' },
+  person: { colour: 'person', icon: 'speak' },
+  working: { colour: 'claim', icon: 'run' },
+  progressing: { colour: 'progressing', icon: 'arrow' },
+  stuck: { colour: 'stuck', icon: 'pause' },
+  achieved: { colour: 'achieved', icon: 'flag' },
+  misled: { colour: 'misled', icon: 'return' },
+  error: { colour: 'error', icon: 'alert' },
 };
 
-/** @param {any} what @returns {{tone: string, icon: string, word: string}} */
-export function verdictOf(what) {
-  switch (what.event) {
-    case 'watched':
-      return { tone: what.verdict, icon: VERDICT_ICONS[what.verdict] ?? 'eye', word: `critic:${what.verdict}` };
-    case 'critic_off':
-      return { tone: 'error', icon: 'alert', word: 'critic:off' };
-    case 'claimed':
-      return { tone: 'claim', icon: 'flag', word: what.by === 'critic' ? 'claim by the critic' : 'claim' };
-    case 'verification_failed':
-      return {
-        tone: 'error',
-        icon: 'cross',
-        word: `verify:fail${what.in_a_row > 1 ? ` (${what.in_a_row} in a row)` : ''}`,
-      };
-    case 'goal_verified':
-      return { tone: 'verified', icon: 'check', word: 'verified' };
-    case 'nudged':
-      return { tone: 'plain', icon: 'speak', word: 'told' };
-    case 'steered':
-      return {
-        tone: 'person',
-        icon: 'speak',
-        word: what.by === 'terminal' || what.by === 'dashboard' ? 'you' : String(what.by),
-      };
-    case 'protected_changed':
-      return { tone: 'error', icon: 'shield', word: 'protected files changed' };
-    case 'change_looked_at':
-      return CHANGE_SEEN[what.seen] ?? CHANGE_SEEN.not_all;
-    case 'tool_disabled':
-      return { tone: 'stuck', icon: 'ban', word: 'tool off' };
-    case 'outcome_unknown':
-      return { tone: 'stuck', icon: 'doubt', word: 'unknown outcome' };
-    case 'goal_paused':
-      return { tone: 'stuck', icon: 'pause', word: 'paused' };
-    case 'gave_up':
-      return { tone: 'error', icon: 'cross', word: 'gave up' };
-    case 'last_words':
-      return { tone: 'plain', icon: 'speak', word: 'last words' };
-    case 'resumed':
-      return { tone: 'person', icon: 'run', word: 'resumed' };
-    case 'pause_requested':
-      return { tone: 'person', icon: 'pause', word: 'pausing' };
-    case 'cancel_requested':
-      return { tone: 'error', icon: 'ban', word: 'cancelled' };
-    default:
-      return { tone: 'plain', icon: 'dot', word: String(what.event ?? '').replaceAll('_', ' ') };
-  }
+/** @param {any} entry @returns {{colour: string, icon: string}} */
+export function lookOf(entry) {
+  return LOOKS[entry.says.tone] ?? { colour: 'plain', icon: 'dot' };
 }
 
 /** @param {import('./run.js').Seen} seen @param {any} entry */
 export function railEntry(seen, entry) {
-  const { what } = entry;
-  const shown = verdictOf(what);
+  const { what, says } = entry;
+  const look = lookOf(entry);
   return h(
     'div',
     {
-      class: `rail rail-${shown.tone}`,
+      class: `rail rail-${look.colour}`,
       'data-testid': 'rail-entry',
       'data-verdict': what.event === 'watched' ? what.verdict : '',
       'data-event': what.event,
@@ -89,56 +48,20 @@ export function railEntry(seen, entry) {
       title: say.moment(entry.at_ms),
     },
     [
-      h('span', { class: 'rail-head' }, icon(shown.icon), said(shown.word)),
-      h('span', { class: 'rail-text' }, text(seen, what)),
+      h('span', { class: 'rail-head' }, icon(look.icon), said(says.head)),
+      h('span', { class: 'rail-text' }, text(seen, says)),
     ],
   );
 }
 
-/** @param {import('./run.js').Seen} seen @param {any} what @returns {any} */
-function text(seen, what) {
-  const stored = (/** @type {string} */ digest, otherwise = '') =>
-    widget(shortText, { run: seen.run, digest, otherwise }, `text ${digest}`);
-  switch (what.event) {
-    case 'watched':
-      return [
-        h('span', { class: 'soft' }, what.from === what.to ? `step ${what.to} ` : `steps ${what.from}–${what.to} `),
-        said(what.reason),
-      ];
-    case 'critic_off':
-      return [said(what.critic), ' watches no more: ', said(what.because)];
-    case 'claimed':
-      return said(what.rationale);
-    case 'verification_failed':
-    case 'goal_verified':
-      return said(what.detail);
-    case 'nudged':
-      return stored(what.text, NUDGES[what.why] ?? '');
-    case 'steered':
-      return [stored(what.text), h('span', { class: 'soft' }, ' (steered)')];
-    case 'protected_changed':
-      return said((what.paths ?? []).join(', '));
-    case 'change_looked_at':
-      return said(what.reason);
-    case 'tool_disabled':
-      return [said(what.tool), ': ', said(what.because)];
-    case 'outcome_unknown':
-      return [`[${what.n}] `, said(what.tool), ': the process died in the middle of it; ', said(what.handling)];
-    case 'goal_paused':
-      return said(what.because);
-    case 'gave_up':
-      return [
-        said(what.reason),
-        what.learned?.trim() ? [h('span', { class: 'soft' }, ' · learned: '), said(what.learned)] : null,
-      ];
-    case 'last_words':
-      return [
-        what.text ? stored(what.text) : 'nothing',
-        h('span', { class: 'soft' }, [' (stopped: ', said(what.because), ')']),
-      ];
-    case 'pause_requested':
-      return 'after the calls under way';
-    default:
-      return '';
-  }
+/** The stored text it stands for, fetched, or its own words; then the note. @param {import('./run.js').Seen} seen @param {any} says */
+function text(seen, says) {
+  const own = says.body ?? '';
+  return [
+    says.text
+      ? widget(shortText, { run: seen.run, digest: says.text, otherwise: own }, `text ${says.text}`)
+      : said(own),
+    says.note ? h('span', { class: 'soft' }, [' (', said(says.note), ')']) : null,
+    (says.below ?? []).map((/** @type {any} */ line) => h('span', { class: 'soft' }, [' · ', said(line.text)])),
+  ];
 }

@@ -107,7 +107,7 @@ export function openRun(place) {
     place.title(summary.title || run, waits);
     if (!before) return;
     if (before.state.summary.state !== summary.state)
-      place.announce(`The run is ${say.state({ ...summary, kind: now.kind }).word}.`);
+      place.announce(`The run is ${say.state(summary).word}.`);
     const asked = (now.questions?.length ?? 0) > (before.questions?.length ?? 0);
     if (asked) place.announce('The run asks you a question.');
     const judged = (/** @type {any} */ p) => p.state.rounds.filter((/** @type {any} */ r) => r.verdict).length;

@@ -15,7 +15,7 @@ const QUIET_MS = 3000;
 export function runHead(seen) {
   const { page, state } = seen;
   const summary = state.summary;
-  const shown = say.state({ ...summary, kind: page.kind });
+  const shown = say.state(summary);
   return h('header', { class: `run-head tone-${shown.tone}` }, [
     h('p', { class: 'crumbs' }, [
       link('/', [icon('back'), 'Runs']),
@@ -55,7 +55,7 @@ function now(seen) {
   if (typeof outcome !== 'object' || outcome === null) return '';
   if (outcome.approved) return approved(page.kind, outcome.approved, state);
   if (outcome.halted)
-    return [`${capital(say.haltWords(summary.state) ?? outcome.halted.reason)}. `, leftOpen(outcome.halted.open)];
+    return [`${capital(summary.says.body ?? outcome.halted.reason)}. `, leftOpen(outcome.halted.open)];
   if (outcome.rejected) return leftOpen(outcome.rejected.open);
   if (outcome.unverified) return [said(outcome.unverified.reason), unseen(outcome.unverified.unseen)];
   if (outcome.failed) return [said(outcome.failed.failure?.message ?? ''), ' Resume it once that is mended.'];

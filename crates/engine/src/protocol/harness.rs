@@ -3,6 +3,8 @@
 
 #![allow(clippy::unwrap_used, clippy::panic, dead_code)]
 
+pub mod pipeline_line;
+
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
@@ -537,7 +539,7 @@ fn event_line(event: &EventKind) -> Option<String> {
         EventKind::GoalPaused { because } => format!("paused: {because}"),
         EventKind::GaveUp { reason, .. } => format!("gave up: {reason}"),
         EventKind::LastWords { because, .. } => format!("last words: {because}"),
-        EventKind::Pipeline(what) => crate::pipeline::event::line(what)?,
+        EventKind::Pipeline(what) => pipeline_line::line(what)?,
         EventKind::Asked { .. }
         | EventKind::GoalSet { .. }
         | EventKind::ChangeShown { .. }

@@ -15,20 +15,6 @@ const LONGEST: usize = 600;
 /// More paths are counted.
 const MOST_PATHS: usize = 10;
 
-/// ``reached when `cargo test` exits with 0 · risk=write_local · critic watches every 5 steps``.
-pub fn terms(criterion: &str, policy: &str, interval: u32, steps: u32) -> String {
-    let watched = match interval {
-        0 => "nobody watches".to_owned(),
-        1 => "critic watches every step".to_owned(),
-        n => format!("critic watches every {n} steps"),
-    };
-    let most =
-        if steps > 0 { format!(" · at most {}", counted(steps as usize, "step")) } else { String::new() };
-    let (criterion, policy) = (safe::line(criterion, LONGEST), safe::line(policy, 200));
-    let policy = if policy.is_empty() { policy } else { format!(" · {policy}") };
-    format!("reached when {criterion}{policy} · {watched}{most}")
-}
-
 /// How it stands, in words that are never better than it does.
 pub fn headline(goal: &GoalState, outcome: Option<&Outcome>) -> String {
     let steps = counted(goal.used.steps as usize, "step");

@@ -2,6 +2,7 @@
 //! marked by what became of them, scores with their sums, criteria, verify runs, questions.
 
 use gadfly_engine::Finding;
+use gadfly_engine::event::words;
 use gadfly_engine::finding::{ENGINE, FindingStatus, Severity};
 use gadfly_engine::question::Question;
 use gadfly_engine::review::{CriterionVerdict, Review, Score, Verdict};
@@ -10,7 +11,7 @@ use gadfly_journal::state::FindingCounts;
 use owo_colors::OwoColorize as _;
 
 use super::table::counted;
-use super::{next_command, safe};
+use super::{described, next_command, safe};
 
 /// Longer texts are cut on the screen; `show --log` has them whole.
 const LONGEST: usize = 600;
@@ -108,16 +109,8 @@ pub fn criteria<'a>(all: impl Iterator<Item = &'a CriterionVerdict>) -> Vec<Stri
 
 /// A verify command, how its runs ended and, if it is red and known, the end of what it printed.
 pub fn verify(command: &str, green: bool, verified: &Verified, output: Option<&str>) -> Vec<String> {
-    let mark = if green { "✓".green().to_string() } else { "✗".red().to_string() };
-    let ends: Vec<String> = verified.runs.iter().map(|run| run.end.to_string()).collect();
-    let ends = if ends.is_empty() { "not run".to_owned() } else { ends.join(", ") };
-    let mut lines = vec![format!("{mark} verify `{}`: {ends}", safe::line(command, 200))];
-    lines.extend(output.filter(|_| !green).map(tail).unwrap_or_default());
-    if !verified.changed.is_empty() {
-        let changed = safe::line(&verified.changed.join(", "), 200);
-        lines.push(format!("  it changed files, which were put back: {changed}"));
-    }
-    lines
+    let told = words::command_ran("verify", command, green, verified);
+    described::block(&told, &|_| output.map(str::to_owned))
 }
 
 /// The last lines a command printed.

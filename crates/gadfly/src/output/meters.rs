@@ -5,8 +5,8 @@ use gadfly_engine::Digest;
 use gadfly_journal::state::GoalState;
 use owo_colors::OwoColorize as _;
 
+use super::described::DescribedLine;
 use super::live::{cells, fitting};
-use super::rail::RailLine;
 use super::table::cost;
 
 const BAR: usize = 10;
@@ -123,8 +123,8 @@ pub fn panel(
     below.push(line);
     below.truncate(rows);
     let room = rows.saturating_sub(below.len() + 1).min(NEWEST);
-    let entries: Vec<RailLine> =
-        goal.rail.iter().rev().filter_map(|entry| RailLine::of(&entry.what, text)).take(room).collect();
+    let entries: Vec<DescribedLine> =
+        goal.rail.iter().rev().filter_map(|entry| DescribedLine::of(&entry.what, text)).take(room).collect();
     let mut lines = Vec::new();
     if !entries.is_empty() {
         lines.push(

@@ -7,6 +7,7 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use gadfly_engine::budget::Spent;
 use gadfly_engine::event::EventKind;
+use gadfly_engine::event::words::{Description, Tone};
 use gadfly_engine::goal::{ARGS, PREVIEW, StepEnd};
 use gadfly_engine::input::InputKind;
 use gadfly_engine::isolation::NOT_HELD;
@@ -19,9 +20,8 @@ use gadfly_journal::Record;
 use gadfly_journal::state::FindingCounts;
 use owo_colors::OwoColorize as _;
 
-use super::rail::{self, RailLine};
 use super::table::{counted, size};
-use super::{diff, goal, judged, pipeline, safe};
+use super::{described, diff, judged, pipeline, rail, safe};
 
 /// Longer items are cut on the screen; `show --log` has them whole.
 const LONGEST_ITEM: usize = 600;
@@ -223,214 +223,67 @@ impl Story {
 
     fn happened(&mut self, event: &Event, record: &Record, lines: &mut Vec<String>) {
         let Event { node, what } = event;
+        self.learn(what);
         match what {
-            EventKind::RoundStarted { round, of } => {
-                lines.push(format!("round {round} of {of}").bold().to_string());
-            }
-            EventKind::DraftMade { bytes, given, diff: Some(_), .. } => {
-                let whose = if *given { "your files" } else { "changes" };
-                lines.push(format!("  {whose}: a diff of {}", size(*bytes)));
-            }
-            EventKind::DraftMade { bytes, given: true, .. } if self.files > 1 => {
+            EventKind::DraftMade { bytes, given: true, diff: None, .. } if self.files > 1 => {
                 lines.push(format!("  your files: {} in {} files", size(*bytes), self.files));
             }
-            EventKind::DraftMade { blob, bytes, given, .. } => {
-                self.drafted(node, (blob, *bytes, *given), record, lines);
-            }
-            EventKind::ChangedUnasked { sections, .. } => {
-                let named: Vec<String> =
-                    sections.iter().map(|s| format!("“{}”", safe::line(s, 80))).collect();
-                lines.push(format!("  hint: changed without being asked: {}", named.join(", ")));
-            }
-            EventKind::SelfVerdictNoted { line, .. } => {
-                lines.push(format!(
-                    "  noted: the worker judged itself (“{}”); it counts for nothing",
-                    safe::line(line, 80)
-                ));
-            }
-            EventKind::Reviewed { review, .. } => self.reviewed(review, lines),
-            EventKind::ReplyMalformed { critic, problem, restating, .. } => {
-                let then = if *restating { "; asking again" } else { "" };
-                let critic = self.agent(critic);
-                lines.push(format!(
-                    "  {} could not read {critic}'s reply: {}{then}",
-                    "!".yellow(),
-                    safe::line(problem, 300)
-                ));
-            }
-            EventKind::Stalled { stalls, .. } => {
-                lines.extend(stalls.iter().map(|stall| format!("    hint: {stall}")));
-            }
-            EventKind::RejectionOverruled { .. } => {
-                lines.push(format!("  {} only new requirements: the rejection is overruled", "✓".green()));
-            }
-            EventKind::FellBack { from, to, because } => {
-                let (from, to) = (self.agent(from), self.agent(to));
-                lines.push(format!(
-                    "  {} {from} gave no verdict ({}); {to} judges instead",
-                    "!".yellow(),
-                    safe::line(because, 300)
-                ));
-            }
-            EventKind::CallFailed { agent, role, failure, .. } => {
-                let agent = self.agent(agent);
-                lines.push(format!(
-                    "  {} {} {agent} failed: {}",
-                    "✗".red(),
-                    role.name(),
-                    safe::line(&failure.to_string(), 600)
-                ));
-            }
-            EventKind::CallLost { agent, role, .. } => {
-                let agent = self.agent(agent);
-                lines.push(format!(
-                    "  {} a call of {} {agent} was lost; it counts as spent",
-                    "!".yellow(),
-                    role.name()
-                ));
-            }
-            EventKind::Charged { run, .. } => self.spent = *run,
-            EventKind::Overran { shortage } => {
-                lines.push(format!("  {} over budget: {shortage}", "!".yellow()));
-            }
-            EventKind::Saved { path, .. } => lines.push(format!("  saved {}", safe::line(path, 400))),
-            EventKind::SaveRefused { message, .. } => {
-                lines.push(format!("  {} {}", "✗".red(), safe::line(message, 600)));
-            }
-            EventKind::Warned { message } => {
-                lines.push(format!("  {} {}", "warning:".yellow(), safe::line(message, 600)));
-            }
-            EventKind::GoalSet { goal, criterion, policy, interval, steps } => {
-                self.is_goal = true;
-                let text =
-                    text_of(record, goal).map_or_else(String::new, |text| safe::line(text, LONGEST_ITEM));
-                lines.push(format!("goal: {text}").bold().to_string());
-                lines.push(format!("  {}", goal::terms(criterion, policy, *interval, *steps)));
-            }
+            EventKind::DraftMade { blob, diff: None, .. } => self.drafted(node, blob, what, record, lines),
+            EventKind::Reviewed { review, .. } => self.reviewed(what, review, lines),
             EventKind::Stepped { step } => lines.push(format!("  {}", rail::step(step))),
-            EventKind::Watched { .. }
-            | EventKind::WentOn { .. }
-            | EventKind::CriticOff { .. }
-            | EventKind::Nudged { .. }
-            | EventKind::Claimed { .. }
-            | EventKind::VerificationFailed { .. }
-            | EventKind::GoalVerified { .. }
-            | EventKind::CriterionTried { .. }
-            | EventKind::ProtectedChanged { .. }
-            | EventKind::Waived { .. }
-            | EventKind::ChangeShown { .. }
-            | EventKind::ChangeLookedAt { .. }
-            | EventKind::ToolDisabled { .. }
-            | EventKind::OutcomeUnknown { .. }
-            | EventKind::Steered { .. }
-            | EventKind::GoalPaused { .. }
-            | EventKind::GaveUp { .. }
-            | EventKind::LastWords { .. } => self.beside(what, record, lines),
-            EventKind::Pipeline(event) => {
-                if let PipelineEvent::Dispatched { agent, at, .. } = event {
-                    self.pairs.insert(at.clone(), agent.clone());
-                }
-                lines.extend(pipeline::told(event, &|digest| text_of(record, digest).map(str::to_owned)));
+            EventKind::Pipeline(PipelineEvent::GateChecked { report, .. }) => {
+                lines.extend(pipeline::gate(report));
             }
-            EventKind::PauseRequested => lines.push("  pausing after the calls under way".to_owned()),
-            EventKind::CancelRequested => lines.push("  cancelled".to_owned()),
-            EventKind::Resumed => lines.push("resumed".bold().to_string()),
-            EventKind::LimitsRaised { limits, rounds } => lines.push(raised(limits, *rounds)),
-            EventKind::AgentChanged { agent, card } => {
-                self.agents.insert(agent.clone(), (**card).clone());
-                let to = safe::line(&card.sends_to, 80);
-                lines.push(format!(
-                    "  agent {} is reached differently now: {}, {to}",
-                    self.agent(agent),
-                    card.kind
-                ));
+            _ => {
+                let Some(told) = self.described(what, record) else { return };
+                let block = self.block(&told, record);
+                lines.extend(if told.tone == Tone::Heading { block } else { indented(block) });
             }
-            EventKind::VerifyRan { command, green, verified, .. } => {
-                let output = verified.runs.last().map(|run| run.output);
-                let text = output.and_then(|digest| text_of(record, &digest));
-                lines.extend(indented(judged::verify(command, *green, verified, text)));
-            }
-            EventKind::Routed { route, because, .. } => {
-                lines.push(format!("  → {route}: {}", safe::line(because, 300)));
-            }
-            EventKind::Escalated { to, because, .. } => {
-                lines.push(format!("  escalated to {}: {}", safe::line(to, 60), safe::line(because, 300)));
-            }
-            EventKind::Decided { by, text } => {
-                let said = text_of(record, text).map(|said| format!(": {}", safe::line(said, 300)));
-                lines.push(format!("  {} decided{}", safe::line(by, 60), said.unwrap_or_default()));
-            }
-            EventKind::Deferred { criterion, reason, by, .. } => lines.push(format!(
-                "  deferred {} by {}: {}",
-                safe::line(criterion, 80),
-                safe::line(by, 60),
-                safe::line(reason, 300)
-            )),
-            EventKind::RoundEnded { line, .. } | EventKind::Summarised { line } => {
-                lines.push(format!("  {}", safe::line(line, 300)));
-            }
-            EventKind::Violated { agent, paths, .. } => lines.push(format!(
-                "  {} {} changed files it may only read: {}; undone, its reply is void (tree compared)",
-                "✗".red(),
-                self.agent(agent),
-                safe::line(&paths.join(", "), 300)
-            )),
-            EventKind::Conflicted { conflicts } => lines.push(format!(
-                "  {} changed on both sides, here and by the run: nothing is written until you decide",
-                counted(usize::try_from(conflicts.count()).unwrap_or(usize::MAX), "file")
-            )),
-            EventKind::Accepted { paths, commit, merged, kept } => {
-                let how = match commit {
-                    Some(commit) => {
-                        let (id, branch) = (safe::line(&commit.id, 12), safe::line(&commit.branch, 100));
-                        format!("committed {id} on branch {branch}")
-                    }
-                    None if self.pairs.is_empty() => {
-                        format!("accepted into your checkout: {}", counted(paths.len(), "file"))
-                    }
-                    None => format!("delivered: {}", safe::line(&paths.join(", "), 300)),
-                };
-                lines.push(format!("  {} {how}", "✓".green()));
-                let by_decision = [
-                    (merged, "merged with yours by git: nobody judged the merged text"),
-                    (kept, "left as you have it: not what was judged"),
-                ];
-                for (paths, what) in by_decision.into_iter().filter(|(paths, _)| !paths.is_empty()) {
-                    lines.push(format!("  {} {} {what}", "!".yellow(), counted(paths.len(), "file")));
-                }
-            }
-            EventKind::Reported { name, .. } => lines.push(format!("  report: {}", safe::line(name, 200))),
-            EventKind::Asked { .. } | EventKind::PersonSaid { .. } | EventKind::NodeStarted { .. } => {}
         }
     }
 
-    /// Something said beside the steps of a goal.
-    fn beside(&mut self, what: &EventKind, record: &Record, lines: &mut Vec<String>) {
-        let digest = match what {
-            EventKind::Nudged { text, .. } | EventKind::Steered { text, .. } => Some(text),
-            EventKind::LastWords { text, .. } => text.as_ref(),
-            _ => None,
-        };
-        if let Some((digest, text)) = digest.and_then(|digest| Some((*digest, text_of(record, digest)?))) {
+    /// What later lines need to know.
+    fn learn(&mut self, what: &EventKind) {
+        match what {
+            EventKind::Charged { run, .. } => self.spent = *run,
+            EventKind::GoalSet { .. } => self.is_goal = true,
+            EventKind::AgentChanged { agent, card } => {
+                drop(self.agents.insert(agent.clone(), (**card).clone()))
+            }
+            EventKind::Pipeline(PipelineEvent::Dispatched { agent, at, .. }) => {
+                self.pairs.insert(at.clone(), agent.clone());
+            }
+            _ => {}
+        }
+    }
+
+    /// The event in words. A text that is said with it is kept for lines that are drawn again.
+    fn described(&mut self, what: &EventKind, record: &Record) -> Option<Description> {
+        let told = what.describe(&|agent| self.agent(agent))?;
+        if let Some((digest, text)) = told.text.and_then(|digest| Some((digest, text_of(record, &digest)?))) {
             if self.said.len() >= SAID {
                 self.said.pop_front();
             }
             self.said.push_back((digest, text.chars().take(LONGEST_SAID).collect()));
         }
-        lines.extend(
-            RailLine::of(what, &|digest| self.said(digest)).map(|entry| format!("  {}", entry.line())),
-        );
+        Some(told)
+    }
+
+    fn block(&self, told: &Description, record: &Record) -> Vec<String> {
+        let text = |digest: &Digest| self.said(digest).or_else(|| text_of(record, digest).map(str::to_owned));
+        described::block(told, &text)
     }
 
     fn drafted(
         &mut self,
         node: &NodePath,
-        (blob, bytes, given): (&Digest, u64, bool),
+        blob: &Digest,
+        what: &EventKind,
         record: &Record,
         lines: &mut Vec<String>,
     ) {
-        let mut texts = record.input.texts.iter().chain(&record.step.texts);
-        let text = texts.find(|t| t.digest() == *blob).map(|t| t.as_str().to_owned());
+        let Some(mut told) = self.described(what, record) else { return };
+        let text = text_of(record, blob).map(str::to_owned);
         // A pair of a pipeline makes files: what is kept of them is a list, not their lines.
         let is_files = self.pair(node).is_some();
         let change = match (self.drafts.get(node), &text) {
@@ -443,13 +296,13 @@ impl Story {
             (None, Some(new)) => format!(", {}", counted(new.lines().count(), "line")),
             _ => String::new(),
         };
-        let whose = match (given, is_files) {
-            (true, false) => "your draft",
-            (false, false) => "draft",
-            (true, true) => "as it is",
-            (false, true) => "files",
-        };
-        lines.push(format!("  {whose}: {}{change}", size(bytes)));
+        if is_files {
+            told.head =
+                if matches!(what, EventKind::DraftMade { given: true, .. }) { "as it is" } else { "files" }
+                    .into();
+        }
+        told.body.push_str(&change);
+        lines.extend(indented(self.block(&told, record)));
         match text {
             Some(text) => drop(self.drafts.insert(node.clone(), text)),
             None => drop(self.drafts.remove(node)),
@@ -501,19 +354,6 @@ fn tells_step(record: &Record) -> bool {
 fn text_of<'a>(record: &'a Record, digest: &Digest) -> Option<&'a str> {
     let mut texts = record.input.texts.iter().chain(&record.step.texts);
     texts.find(|t| t.digest() == *digest).map(gadfly_engine::Text::as_str)
-}
-
-fn raised(limits: &gadfly_engine::Limits, rounds: Option<u32>) -> String {
-    let caps = [
-        rounds.map(|n| format!("{n} rounds")),
-        limits.money.map(|m| m.to_string()),
-        limits.tokens.map(|n| format!("{n} tokens")),
-        limits.active_ms.map(|ms| format!("{} active minutes", ms / 60_000)),
-        limits.calls.map(|n| format!("{n} calls")),
-        limits.steps.map(|n| format!("{n} steps")),
-        limits.turns.map(|n| format!("{n} turns")),
-    ];
-    format!("  raised to {}", caps.into_iter().flatten().collect::<Vec<_>>().join(", "))
 }
 
 #[cfg(test)]

@@ -6,6 +6,8 @@ use owo_colors::OwoColorize as _;
 
 use super::safe;
 
+pub use gadfly_engine::event::words::{counted, size};
+
 /// How long ago, in one unit: `3m`, `2h`, `5d`.
 pub fn age(then_ms: u64, now_ms: u64) -> String {
     let seconds = now_ms.saturating_sub(then_ms) / 1000;
@@ -26,15 +28,6 @@ pub fn moment(wall_ms: u64) -> String {
     )
 }
 
-pub fn size(bytes: u64) -> String {
-    match bytes {
-        1 => "1 byte".to_owned(),
-        0..10_000 => format!("{bytes} bytes"),
-        10_000..10_000_000 => format!("{:.1} kB", bytes as f64 / 1e3),
-        _ => format!("{:.1} MB", bytes as f64 / 1e6),
-    }
-}
-
 /// Money, with `≥` where the true amount is not known.
 pub fn cost(money: Money, unknown: bool) -> String {
     if unknown { format!("≥ {money}") } else { money.to_string() }
@@ -44,10 +37,6 @@ pub fn cost(money: Money, unknown: bool) -> String {
 pub fn tokens(all: u64, cached: u64) -> String {
     let from = if cached > 0 { format!(" ({cached} from cache)") } else { String::new() };
     format!("{all} tokens{from}")
-}
-
-pub fn counted(n: usize, one: &str) -> String {
-    if n == 1 { format!("1 {one}") } else { format!("{n} {one}s") }
 }
 
 /// Newest first, as it comes.

@@ -7,7 +7,7 @@ use gadfly_engine::finding::{FindingStatus, Severity};
 use gadfly_engine::review::{Review, Verdict};
 
 use super::facts::{NotedFinding, ReportFacts};
-use crate::output::rail::RailLine;
+use crate::output::described::DescribedLine;
 use crate::output::table::{cost, counted, tokens};
 use crate::output::{goal as words, safe};
 
@@ -100,7 +100,7 @@ fn goal(facts: &ReportFacts<'_>, out: &mut String) {
     let said: Vec<String> = pursued
         .rail
         .iter()
-        .filter_map(|entry| Some((entry.after, RailLine::of(&entry.what, &|_| None)?)))
+        .filter_map(|entry| Some((entry.after, DescribedLine::of(&entry.what, &|_| None)?)))
         .map(|(after, entry)| format!("- after step {after}: {}\n", text(&entry.words(), 300)))
         .collect();
     if said.is_empty() {

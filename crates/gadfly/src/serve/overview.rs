@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use axum::Json;
 use axum::extract::State;
+use gadfly_engine::event::words;
 use gadfly_engine::protocol::{goal, pipeline};
 use gadfly_journal::{Journal, ListCursor, ListFilter, ReadError, RunId, Summary};
 use serde::Deserialize;
@@ -206,10 +207,16 @@ fn card(background: &Background, summary: &Summary) -> Value {
     if let Some(fields) = card.as_object_mut() {
         fields.remove("deferrals");
         fields.insert("kind".to_owned(), kind(summary).into());
+        fields.insert("says".to_owned(), says(summary));
         fields.insert("cost_usd".to_owned(), summary.cost.usd().into());
         fields.insert("driven_here".to_owned(), background.is_driven_here(&summary.run).into());
     }
     card
+}
+
+/// How a run stands, in words.
+pub fn says(summary: &Summary) -> Value {
+    json!(words::run_state(&summary.state, summary.overruled, kind(summary) == "goal"))
 }
 
 pub fn kind(summary: &Summary) -> &'static str {

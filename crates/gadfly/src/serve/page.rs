@@ -130,12 +130,19 @@ fn unread(gadfly: &Gadfly, page: &RunPage) -> Result<Vec<Value>, ReadError> {
     Ok(unread)
 }
 
-/// The state with every text cut to what a page can bear.
+/// The state in words and numbers, with every text cut to what a page can bear.
 fn state(page: &RunPage) -> Value {
     let mut state = serde_json::to_value(&page.state).unwrap_or_default();
     if let Some(summary) = state.get_mut("summary").and_then(Value::as_object_mut) {
         summary.remove("deferrals");
         summary.insert("cost_usd".to_owned(), page.state.summary.cost.usd().into());
+        summary.insert("says".to_owned(), overview::says(&page.state.summary));
+    }
+    if let (Some(goal), Some(rail)) = (&page.state.goal, state.pointer_mut("/goal/rail")) {
+        let told = rail.as_array_mut().into_iter().flatten().filter_map(Value::as_object_mut);
+        for (entry, fields) in goal.rail.iter().zip(told) {
+            fields.insert("says".to_owned(), json!(entry.what.describe(&|agent| agent.to_owned())));
+        }
     }
     shorten(&mut state);
     state

@@ -108,7 +108,7 @@ fn the_third_rejection_halts_and_the_draft_is_put_beside_the_file() {
       critic judge: working…
       ✗ rejected by judge: 1 open item
         1. name the sample size
-        hint: plateau: two rounds in a row fixed no open item
+      hint: plateau: two rounds in a row fixed no open item
       saved [dir]/project/out.md.unapproved
 
     halted(cap) after 3 rounds: not approved
@@ -165,7 +165,7 @@ fn a_rejection_for_new_requirements_only_is_overruled_and_said_so() {
       critic judge: working…
       ✗ rejected by judge: 1 open item
         2. add a limitations paragraph
-      ✓ only new requirements: the rejection is overruled
+      ✓ rejection overruled: it asks only for new things
 
     approved (rejection overruled) after 2 rounds
       note       add a limitations paragraph
@@ -277,7 +277,7 @@ fn an_agent_that_is_reached_differently_is_said_on_resume() {
     project.change_own(|own| own.replace("[agents.writer]\n", "[agents.writer]\nmodel = \"newer\"\n"));
     let said = project.gadfly(&["resume", &project.run_id()]);
     assert_eq!((said.code, said.out.as_str()), (0, "One"), "{}", said.err);
-    assert!(said.err.contains("agent writer (newer) is reached differently now"), "{}", said.err);
+    assert!(said.err.contains("agent writer (newer) changed: "), "{}", said.err);
 }
 
 #[test]

@@ -2,17 +2,19 @@
 //! changed and what it cost. Lines only; nothing is printed here.
 
 use gadfly_engine::Digest;
+use gadfly_engine::event::words;
 use gadfly_engine::tree::{Change, ChangeKind};
 use gadfly_journal::RunState;
 use gadfly_journal::state::GoalState;
 use owo_colors::OwoColorize as _;
 
-use crate::output::rail::{self, RailLine};
-use crate::output::{goal, meters, next_command, safe};
+use crate::output::described::DescribedLine;
+use crate::output::{goal, meters, next_command, rail, safe};
 
 /// Of a long goal the beginning and the end are shown.
 const FIRST: usize = 20;
 const LAST: usize = 80;
+const LONGEST_TERMS: usize = 900;
 /// More files are counted.
 const MOST_FILES: usize = 40;
 
@@ -25,10 +27,11 @@ pub fn lines(
 ) -> Vec<String> {
     let stated = pursued.goal.as_ref().and_then(text).unwrap_or_else(|| state.summary.title.clone());
     let steps = pursued.caps.steps.unwrap_or(0);
+    let terms = words::terms(&pursued.criterion, &pursued.policy, pursued.interval, steps);
     let mut lines = vec![
         String::new(),
         format!("goal: {}", safe::line(&stated, 600)).bold().to_string(),
-        format!("  {}", goal::terms(&pursued.criterion, &pursued.policy, pursued.interval, steps)),
+        format!("  {}", safe::line(&terms, LONGEST_TERMS)),
         format!("  {}", goal::headline(pursued, state.outcome.as_ref()).trim()),
     ];
     if state.summary.state == "running" {
@@ -61,7 +64,7 @@ fn log(pursued: &GoalState, text: &dyn Fn(&Digest) -> Option<String>, run: &str)
         .iter()
         .map(|taken| ((taken.seq, taken.step.n, 0), format!("  {}", rail::step(&taken.step))));
     let beside = pursued.rail.iter().filter_map(|entry| {
-        let said = RailLine::of(&entry.what, text)?;
+        let said = DescribedLine::of(&entry.what, text)?;
         Some(((entry.seq, entry.after, 1), format!("  {}", said.line())))
     });
     let mut all: Vec<((u32, u32, u8), String)> = steps.chain(beside).collect();

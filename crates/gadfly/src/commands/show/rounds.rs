@@ -4,11 +4,13 @@
 use std::collections::BTreeMap;
 
 use gadfly_engine::Digest;
+use gadfly_engine::event::words;
 use gadfly_engine::review::{Review, Verdict};
 use gadfly_journal::RunState;
 use gadfly_journal::state::{FindingCounts, RoundState, VerifyState};
 use owo_colors::OwoColorize as _;
 
+use crate::output::described::DescribedLine;
 use crate::output::table::{counted, size};
 use crate::output::{judged, safe};
 
@@ -134,21 +136,13 @@ fn around(round: &RoundState) -> Vec<String> {
         lines.push(format!("addressed: {}", numbers.join(", ")));
     }
     lines.extend(round.other_notes().map(|note| format!("note: {}", safe::line(note, 600))));
-    if !round.changed_unasked.is_empty() {
-        let named: Vec<String> = round.changed_unasked.iter().map(|s| safe::line(s, 80)).collect();
-        lines.push(format!("hint: changed without being asked: {}", named.join(", ")));
-    }
-    for route in &round.routes {
-        lines.push(format!("→ {}: {}", safe::line(&route.route, 60), safe::line(&route.because, 300)));
-    }
-    for item in &round.deferred {
-        let (criterion, reason) = (safe::line(&item.criterion, 80), safe::line(&item.reason, 300));
-        lines.push(format!("deferred {criterion} by {}: {reason}", safe::line(&item.by, 60)));
-    }
-    for escalated in &round.escalations {
-        let (to, because) = (safe::line(&escalated.to, 60), safe::line(&escalated.because, 300));
-        lines.push(format!("escalated to {to}: {because}"));
-    }
+    let unasked = Some(&round.changed_unasked).filter(|sections| !sections.is_empty());
+    let told = unasked.map(|sections| words::changed_unasked(sections)).into_iter();
+    let told = told.chain(round.routes.iter().map(|route| words::routed(&route.route, &route.because)));
+    let told = told
+        .chain(round.deferred.iter().map(|item| words::deferred(&item.criterion, &item.reason, &item.by)));
+    let told = told.chain(round.escalations.iter().map(|to| words::escalated(&to.to, &to.because)));
+    lines.extend(told.map(|told| DescribedLine::new(&told, &|_| None).line()));
     lines.extend(round.result.iter().map(|line| safe::line(line, 300)));
     lines
 }
@@ -164,16 +158,9 @@ pub fn afterwards(state: &RunState, text: &dyn Fn(&Digest) -> Option<String>) ->
             lines.push(format!("asked ({about}), answered by {by}{}", said(&answer.text)));
         }
     }
-    for decision in &state.decisions {
-        lines.push(format!("{} decided{}", safe::line(&decision.by, 60), said(&decision.text)));
-    }
-    for violation in &state.violations {
-        let (agent, paths) = (safe::line(&violation.agent, 60), safe::line(&violation.paths.join(", "), 300));
-        lines.push(format!(
-            "{} {agent} changed files it may only read: {paths}; undone, its reply is void (tree compared)",
-            "✗".red()
-        ));
-    }
+    let decided = state.decisions.iter().map(|decision| words::decided(&decision.by, decision.text));
+    let violated = state.violations.iter().map(|one| words::violated(&one.agent, &one.paths));
+    lines.extend(decided.chain(violated).map(|told| DescribedLine::new(&told, text).line()));
     let wrong: Vec<_> = state.critic_counts().into_iter().filter(|count| count.unsupported > 0).collect();
     for count in wrong {
         let all = count.supported + count.unsupported;

@@ -4,10 +4,19 @@ use gadfly_engine::pipeline::Gate;
 use gadfly_engine::pipeline::aggregate::{Aggregate, ScoreRow};
 use gadfly_engine::pipeline::learning::{LearnTag, Suggestion};
 
+use gadfly_engine::event::EventKind;
+use gadfly_engine::pipeline::PipelineEvent;
+
 use super::*;
+use crate::output::described;
 
 fn plain(lines: &[String]) -> String {
     anstream::adapter::strip_str(&lines.join("\n")).to_string()
+}
+
+fn told(event: PipelineEvent) -> Vec<String> {
+    let told = EventKind::Pipeline(event).describe(&|agent| agent.to_owned());
+    told.map_or_else(Vec::new, |told| described::block(&told, &|_| None))
 }
 
 fn row(agent: &str, points: u32, score: Option<u32>) -> ScoreRow {
@@ -45,7 +54,7 @@ fn what_an_agent_is_called_cannot_act_on_the_terminal_or_break_the_line() {
         rounds: 3,
         open: vec!["a\u{202e}b".into()],
     };
-    let lines = told(&event, &|_| None);
+    let lines = told(event);
     let said = plain(&lines);
     assert_eq!(lines.len(), 2);
     assert!(!said.contains(['\u{1b}', '\u{7}', '\u{202e}', '\r']), "{said:?}");
@@ -59,10 +68,10 @@ fn learnings_are_listed_under_their_heading_and_none_say_nothing() {
         text: "coder did not pass in 3 rounds".into(),
         action: "make its rubric clearer".into(),
     };
-    let said = plain(&told(&PipelineEvent::Learned { suggestions: vec![suggestion] }, &|_| None));
+    let said = plain(&told(PipelineEvent::Learned { suggestions: vec![suggestion] }));
     assert_eq!(
         said,
-        "### Suggested Learnings\n- [FRICTION] coder did not pass in 3 rounds --- make its rubric clearer"
+        "### Suggested Learnings\n  - [FRICTION] coder did not pass in 3 rounds --- make its rubric clearer"
     );
-    assert!(told(&PipelineEvent::Learned { suggestions: vec![] }, &|_| None).is_empty());
+    assert!(told(PipelineEvent::Learned { suggestions: vec![] }).is_empty());
 }

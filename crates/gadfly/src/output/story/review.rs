@@ -1,31 +1,24 @@
 //! What one critic said, in lines: its verdict, its score with the sum, findings and what it did not see.
 
-use gadfly_engine::review::{Review, Verdict};
+use gadfly_engine::event::EventKind;
+use gadfly_engine::review::Review;
 use gadfly_journal::state::is_said_in;
 use owo_colors::OwoColorize as _;
 
 use super::{LONGEST_ITEM, Story, indented};
-use crate::output::table::{cost, counted};
+use crate::output::described::DescribedLine;
+use crate::output::table::cost;
 use crate::output::{judged, safe};
 
 impl Story {
-    pub(super) fn reviewed(&self, review: &Review, lines: &mut Vec<String>) {
-        let critic = self.agent(&review.binding.critic);
+    pub(super) fn reviewed(&self, what: &EventKind, review: &Review, lines: &mut Vec<String>) {
         let so_far = if self.spent.money.0 > 0 || self.spent.unknown {
             format!(" · {} so far", cost(self.spent.money, self.spent.unknown)).dimmed().to_string()
         } else {
             String::new()
         };
-        match review.verdict {
-            Verdict::Approved => lines.push(format!("  {} by {critic}{so_far}", "✓ approved".green().bold())),
-            Verdict::Unverified => {
-                lines.push(format!("  {} by {critic}{so_far}", "! unverified".yellow().bold()));
-            }
-            Verdict::Rejected => {
-                let open = counted(review.open.len(), "open item");
-                lines.push(format!("  {} by {critic}: {open}{so_far}", "✗ rejected".red().bold()));
-            }
-        }
+        let told = what.describe(&|agent| self.agent(agent));
+        lines.extend(told.map(|told| format!("  {}{so_far}", DescribedLine::new(&told, &|_| None).line())));
         lines.extend(judged::reason(review).map(|reason| format!("    {reason}")));
         if let Some(score) = &review.score {
             lines.extend(indented(indented(judged::score(score))));

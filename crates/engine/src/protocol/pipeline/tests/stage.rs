@@ -465,7 +465,7 @@ impl Stage {
         for event in self.events() {
             match &event.what {
                 EventKind::Pipeline(what) => {
-                    if let Some(line) = crate::pipeline::event::line(what) {
+                    if let Some(line) = crate::protocol::harness::pipeline_line::line(what) {
                         let _ = writeln!(out, "{line}");
                     }
                 }
