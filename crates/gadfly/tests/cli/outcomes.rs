@@ -277,7 +277,7 @@ fn an_agent_that_is_reached_differently_is_said_on_resume() {
     project.change_own(|own| own.replace("[agents.writer]\n", "[agents.writer]\nmodel = \"newer\"\n"));
     let said = project.gadfly(&["resume", &project.run_id()]);
     assert_eq!((said.code, said.out.as_str()), (0, "One"), "{}", said.err);
-    assert!(said.err.contains("agent writer (newer) is reached differently now"), "{}", said.err);
+    assert!(said.err.contains("agent writer (newer) changed: "), "{}", said.err);
 }
 
 #[test]

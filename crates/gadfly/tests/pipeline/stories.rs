@@ -11,7 +11,7 @@ fn three_agents_work_in_the_order_of_what_they_need_and_their_files_are_in_the_c
     insta::assert_snapshot!(story(&said), @r"
     pipeline for reform: 3 agents, gate commit, 4 at once
     overall round 1 of 5
-    → strategist (judged by strategist-critic, Strategy)
+      → strategist: judged by strategist-critic, Strategy
       [strategist] round 1 of 3
       [strategist]   worker strategist: working…
       [strategist]   files: 24 bytes
@@ -23,9 +23,9 @@ fn three_agents_work_in_the_order_of_what_they_need_and_their_files_are_in_the_c
       [strategist]     + 1. risk stated (new): worth 8 → mend it
       [strategist]   Score 92 (stated): at least 80
       [strategist]   ✓ Score 92 (stated) of 100, 80 needed (1 round)
-      ✓ delivered: out/memo.md
+      ✓ accepted into your checkout: 1 file (out/memo.md)
       ✓ strategist: 92/100 by strategist-critic after 1 round
-    → coder (judged by coder-critic, Execution)
+      → coder: judged by coder-critic, Execution
       [coder] round 1 of 3
       [coder]   worker coder: working…
       [coder]   files: 9 bytes
@@ -37,9 +37,9 @@ fn three_agents_work_in_the_order_of_what_they_need_and_their_files_are_in_the_c
       [coder]     + 1. risk stated (new): worth 12 → mend it
       [coder]   Score 88 (stated): at least 80
       [coder]   ✓ Score 88 (stated) of 100, 80 needed (1 round)
-      ✓ delivered: out/code.py
+      ✓ accepted into your checkout: 1 file (out/code.py)
       ✓ coder: 88/100 by coder-critic after 1 round
-    → writer (judged by writer-critic, Paper)
+      → writer: judged by writer-critic, Paper
       [writer] round 1 of 3
       [writer]   worker writer: working…
       [writer]   files: 8 bytes
@@ -51,7 +51,7 @@ fn three_agents_work_in_the_order_of_what_they_need_and_their_files_are_in_the_c
       [writer]     + 1. risk stated (new): worth 4 → mend it
       [writer]   Score 96 (stated): at least 80
       [writer]   ✓ Score 96 (stated) of 100, 80 needed (1 round)
-      ✓ delivered: out/paper.md
+      ✓ accepted into your checkout: 1 file (out/paper.md)
       ✓ writer: 96/100 by writer-critic after 1 round
       Component   Weight  Agent       Score  Status
       strategist  50%     strategist  92     pass
@@ -64,8 +64,8 @@ fn three_agents_work_in_the_order_of_what_they_need_and_their_files_are_in_the_c
       gate commit is open: 91.60; it needs 80
       ✓ overall 91.60, gate `commit` open (3 dispatched, 1 overall round)
     ### Suggested Learnings
-    - [HIGH-PERF] strategist scored 92 by strategist-critic on the first round --- keep the brief of strategist as it is and use this draft as a template
-    - [HIGH-PERF] writer scored 96 by writer-critic on the first round --- keep the brief of writer as it is and use this draft as a template
+      - [HIGH-PERF] strategist scored 92 by strategist-critic on the first round --- keep the brief of strategist as it is and use this draft as a template
+      - [HIGH-PERF] writer scored 96 by writer-critic on the first round --- keep the brief of writer as it is and use this draft as a template
 
     approved: 3 of 3 agents done, gate commit at 91.60
       result     ✓ overall 91.60, gate `commit` open (3 dispatched, 1 overall round)
