@@ -5,11 +5,11 @@
 //! transport: the runtime asks through the journal's inbox.
 //!
 //! ```
-//! use gadfly_agents::{AgentSpec, Script, ScriptedReply, World, build};
+//! use gadfly_agents::{AgentSpec, Script, ScriptedReply, AgentServices, build};
 //!
 //! let script = Script::new([ScriptedReply::text("[STATUS: APPROVED]\nGood.")]);
 //! let spec = AgentSpec { name: "critic".into(), script: Some(script.into()), ..AgentSpec::default() };
-//! assert!(build("scripted", spec, &World::new()).is_ok());
+//! assert!(build("scripted", spec, &AgentServices::new()).is_ok());
 //! ```
 
 mod acp;
@@ -39,8 +39,8 @@ mod spec;
 mod vendors;
 
 pub use agent::{
-    Agent, Call, CallError, CallReply, Edit, Files, FolderFiles, Link, MAX_REPLY, Picture, Progress,
-    RawToolCall, RawToolResult, Spoken,
+    Agent, Call, CallError, CallReply, CaseText, CriticCase, Edit, Files, FolderFiles, Link, MAX_REPLY,
+    Picture, Progress, RawToolCall, RawToolResult, Spoken,
 };
 pub use environment::is_usual;
 pub use fetch::{Fetched, Fetcher};

@@ -138,6 +138,7 @@ impl Script {
             max_output_tokens: 1,
             tree: None,
             schema: None,
+            case: None,
             report: None,
             session: None,
             tools: None,

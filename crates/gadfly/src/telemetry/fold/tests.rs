@@ -70,6 +70,7 @@ fn call(n: u32, agent: &str, role: Role) -> Effect {
         max_output_tokens: 100,
         tree: None,
         schema: None,
+        case: None,
         report: None,
         session: None,
         tools: None,

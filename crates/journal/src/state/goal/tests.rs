@@ -100,6 +100,7 @@ fn turn(id: &str, agent: &str, role: Role) -> Effect {
         max_output_tokens: 1,
         tree: None,
         schema: None,
+        case: None,
         report: None,
         session: None,
         tools: None,
