@@ -116,7 +116,7 @@ impl CriticVerdict {
     }
 }
 
-type Judge =
+type CriticFunction =
     dyn Fn(Draft, CriticRubric) -> BoxFuture<'static, Result<CriticVerdict, CallError>> + Send + Sync;
 
 /// A critic that is a function from a draft and a rubric to a verdict, for `revise`, `score`, `converge` and `audit`. Its
@@ -131,7 +131,7 @@ type Judge =
 /// });
 /// # let _: OwnAgent = critic.into();
 /// ```
-pub struct CriticFn(Arc<Judge>);
+pub struct CriticFn(Arc<CriticFunction>);
 
 impl CriticFn {
     /// A critic that judges at once. `judge` runs on the run's own task: what takes long belongs into
@@ -160,7 +160,7 @@ impl From<CriticFn> for OwnAgent {
 }
 
 /// Hands a typed critic its case, and its verdict back as a value.
-struct TypedCritic(Arc<Judge>);
+struct TypedCritic(Arc<CriticFunction>);
 
 impl Agent for TypedCritic {
     fn call(&self, call: Call, link: Link) -> BoxFuture<'_, Result<CallReply, CallError>> {
