@@ -61,6 +61,34 @@ pub struct Picture {
     pub base64: Arc<str>,
 }
 
+/// What a critic judges, as values: for a critic that is a function of the embedding program and reads no brief.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct CriticCase {
+    pub task: Option<Arc<str>>,
+    /// The rubric or the criteria, as a critic is shown them.
+    pub rubric: Arc<str>,
+    pub references: Vec<CaseText>,
+    /// Deterministic evidence: verify output, the engine's own checks.
+    pub evidence: Vec<CaseText>,
+    /// What is judged, in order: a draft, or files; changed files as their part of the diff.
+    pub work: Vec<CaseText>,
+    /// The draft of the round before, which was rejected.
+    pub previous: Option<Arc<str>>,
+    /// What was held against it.
+    pub open: Vec<String>,
+    /// What this critic looks at in particular.
+    pub lens: Option<String>,
+    /// The points out of 100 that pass, where points are asked for.
+    pub passes_at: Option<u32>,
+}
+
+/// A text with its name.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct CaseText {
+    pub name: String,
+    pub text: Arc<str>,
+}
+
 /// A turn, rendered.
 #[derive(Clone, Debug)]
 pub struct Call {
@@ -96,6 +124,10 @@ pub struct Call {
     pub sandbox: Option<Sandbox>,
     /// What a goal's policy keeps from a worker with tools of its own.
     pub own: Option<OwnTools>,
+    /// The round of the run this call belongs to, where rounds are counted.
+    pub round: Option<u32>,
+    /// What a typed critic judges; none for everybody else, who reads the brief.
+    pub case: Option<Arc<CriticCase>>,
 }
 
 impl Call {
@@ -119,6 +151,8 @@ impl Call {
             tools: None,
             sandbox: None,
             own: None,
+            round: None,
+            case: None,
         }
     }
 

@@ -11,8 +11,9 @@ use std::fmt::Write as _;
 use crate::digest::Digest;
 use crate::reading::shown::neutralise;
 use crate::review::ReviewItem;
+use crate::slice::{Slice, SliceStyle};
 use crate::text::Texts;
-use crate::turn::{Message, Part, Role, Speaker};
+use crate::turn::{JudgedCase, Message, Part, Role, Speaker};
 
 /// Asks a critic, of whatever protocol, to state its verdict again.
 pub const RESTATE: &str = include_str!("prompts/restate-1.md");
@@ -100,6 +101,25 @@ impl ColdView<'_> {
         enclose(&mut parts, fence, "draft", Part::Data(self.draft));
         parts.push(Part::Blob(self.form));
         (Message { from: Speaker::User, parts }, settled)
+    }
+}
+
+impl ColdView<'_> {
+    /// The same view as values.
+    pub(crate) fn judged(&self, texts: &Texts) -> JudgedCase {
+        let to = u32::try_from(texts.get(&self.draft).lines().count()).unwrap_or(u32::MAX);
+        let whole = Slice { text: self.draft, from: 1, to, style: SliceStyle::Plain };
+        let open = self.previous.iter().flat_map(|previous| previous.open);
+        JudgedCase {
+            task: Some(self.task),
+            rubric: self.rubric,
+            references: self.references.to_vec(),
+            evidence: Vec::new(),
+            work: vec![("draft".to_owned(), whole)],
+            previous: self.previous.map(|previous| previous.draft),
+            open: open.map(|item| item.text.clone()).collect(),
+            lens: None,
+        }
     }
 }
 

@@ -205,7 +205,8 @@ impl<J: Judgement> Panel<J> {
             partial: of_seat > 1 || !unseen.is_empty(),
             shown: &shown,
         };
-        let mut judgement = match read(&reading) {
+        let read = cx.no_value(&answer).map_or_else(|| read(&reading), Err);
+        let mut judgement = match read {
             Ok(judgement) => judgement,
             Err(problem) => {
                 cx.malformed(answer, self.round, &problem);

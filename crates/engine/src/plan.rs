@@ -95,6 +95,11 @@ impl AgentCard {
         is_canned(&self.kind, self.named_by)
     }
 
+    /// Its verdicts are values that the embedding program made: they are never read from prose.
+    pub fn is_typed(&self) -> bool {
+        self.kind == TYPED
+    }
+
     /// Somebody answers in person. An MCP host answers through the inbox, too, and is a program.
     pub fn is_person(&self) -> bool {
         self.person && self.kind == PERSON
@@ -106,10 +111,13 @@ pub fn is_canned(kind: &str, named_by: NamedBy) -> bool {
     kind == SCRIPTED && named_by == NamedBy::Project
 }
 
+/// The kind of a critic that is a function of the embedding program, from a draft to a verdict. No configuration can
+/// name it.
+pub const TYPED: &str = "typed";
 /// The kind of an agent whose replies stand in a file.
 const SCRIPTED: &str = "scripted";
 /// The kind of an agent that is a person.
-const PERSON: &str = "person";
+pub const PERSON: &str = "person";
 
 /// A file of the user's that a run may write.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]

@@ -44,6 +44,11 @@ impl Slice {
         text.split_inclusive('\n').skip(self.skipped()).take(self.lines() as usize)
     }
 
+    /// Its lines as they are in the stored text, for a program of the user's own: no number, nothing neutralised.
+    pub fn raw(&self, text: &str) -> String {
+        self.chosen(text).collect()
+    }
+
     /// At least as many bytes as it renders to, but for characters that neutralising makes longer.
     pub fn size(&self, text: &str) -> usize {
         let number = if self.style == SliceStyle::Plain { 0 } else { NUMBER_WIDTH };

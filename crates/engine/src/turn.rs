@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
+use crate::brief::Reference;
 use crate::digest::Digest;
 use crate::slice::Slice;
 use crate::text::Texts;
@@ -139,6 +140,30 @@ pub struct VerdictAsked {
     pub passes_at: Option<u32>,
 }
 
+/// What a critic is shown, as values: for a critic that is a function of the embedding program and reads no brief. It
+/// names the same texts as the brief, and nothing else.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct JudgedCase {
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub task: Option<Digest>,
+    pub rubric: Digest,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub references: Vec<Reference>,
+    /// Deterministic evidence: verify output, the engine's own checks.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub evidence: Vec<Reference>,
+    /// What is judged, in order: a draft, or files, each with its path.
+    pub work: Vec<(String, Slice)>,
+    /// The draft of the round before, which was rejected.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub previous: Option<Digest>,
+    /// What was held against it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub open: Vec<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub lens: Option<String>,
+}
+
 /// One request to one agent.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Turn {
@@ -169,9 +194,12 @@ pub struct Turn {
     /// How many parts of the first message are the same in this role's next call: what a provider can keep for it.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub settled: usize,
-    /// The turn is a person's who judges: they approve or reject (`reading::person`).
+    /// The turn is a person's who judges, or a typed critic's: they approve or reject (`reading::person`).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub verdict: Option<VerdictAsked>,
+    /// What a typed critic judges.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub case: Option<Arc<JudgedCase>>,
     /// It goes on with work that was broken off: its folder stays as it is and is not put into `tree` first.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub goes_on: bool,

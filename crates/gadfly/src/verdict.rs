@@ -35,8 +35,8 @@ pub enum Typed {
 }
 
 impl VerdictDialog {
-    pub const fn begin(asked: VerdictAsked) -> Self {
-        let given = PersonVerdict { person: Word::Rejects, text: String::new(), points: None };
+    pub fn begin(asked: VerdictAsked) -> Self {
+        let given = PersonVerdict::given(Word::Rejects, String::new(), None);
         Self { asked, next: VerdictPrompt::Word, given }
     }
 

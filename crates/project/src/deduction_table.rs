@@ -67,7 +67,7 @@ struct Builder<'a> {
 }
 
 /// A row as it is read.
-struct Draft {
+struct TableDraft {
     id: Option<String>,
     category: Option<String>,
     text: String,
@@ -106,7 +106,7 @@ impl<'a> Builder<'a> {
         self.problem(Problem::warning(message).help(help), span);
     }
 
-    fn row(&mut self, draft: Draft, span: Range<usize>) {
+    fn row(&mut self, draft: TableDraft, span: Range<usize>) {
         if self.table.rows.len() >= MOST_ROWS {
             if !self.too_many {
                 self.too_many = true;
@@ -124,7 +124,7 @@ impl<'a> Builder<'a> {
         }
         let id = draft.id.unwrap_or_else(|| self.new_id(&draft.text));
         self.ids.insert(id.clone());
-        let Draft { category, text, points, .. } = draft;
+        let TableDraft { category, text, points, .. } = draft;
         self.table.rows.push(DeductionRow { id, category, text, points, at: BTreeMap::new() });
     }
 
@@ -147,7 +147,7 @@ impl<'a> Builder<'a> {
             self.warning(message, "leave the row out, or give it points", span);
             return;
         };
-        self.row(Draft { id: None, category: None, text: text.to_owned(), points }, span);
+        self.row(TableDraft { id: None, category: None, text: text.to_owned(), points }, span);
         if let Some(row) = self.table.rows.last_mut() {
             row.at = at;
             self.only_scaled.insert(row.id.clone());

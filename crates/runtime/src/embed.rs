@@ -1,161 +1,87 @@
-//! A loop inside another program: its own agents, its own store, a few lines.
+//! Runs inside another program: its own agents, its own store, a few lines.
+//!
+//! [`RunBuilder`] has a constructor for every protocol that judges ([`RunBuilder::revise`], [`RunBuilder::score`],
+//! [`RunBuilder::converge`], [`RunBuilder::audit`]), one for goals ([`RunBuilder::goal`]) and one for protocols of the
+//! program's own ([`RunBuilder::protocol`]). Agents are closures ([`AgentFn`]), critics that are functions from a draft to
+//! a verdict ([`CriticFn`]), people ([`OwnAgent::person`]) or implementations of [`Agent`](crate::agent::Agent).
+//!
+//! ```
+//! use gadfly_runtime::prelude::*;
+//!
+//! # #[tokio::main(flavor = "current_thread")]
+//! # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! let worker = AgentFn::new(|turn| async move {
+//!     Ok(if turn.round == Some(1) { "A pond." } else { "A frog in a pond." }.to_owned())
+//! });
+//! let critic = CriticFn::new(|draft, _rubric| {
+//!     if draft.text().contains("frog") {
+//!         CriticVerdict::approve("a frog is named")
+//!     } else {
+//!         CriticVerdict::reject(["Name a frog."])
+//!     }
+//! });
+//! let store = std::env::temp_dir().join(format!("gadfly-doc-{}", std::process::id()));
+//! let done = RunBuilder::revise("Write a line about a pond.", worker, critic)
+//!     .criterion("names a frog")
+//!     .run(&store)
+//!     .await?;
+//! assert!(matches!(done.outcome, Outcome::Approved { .. }));
+//! assert_eq!(done.draft.as_deref(), Some("A frog in a pond."));
+//! # std::fs::remove_dir_all(store)?;
+//! # Ok(())
+//! # }
+//! ```
+#![warn(missing_docs)]
 
-use std::future::Future;
-use std::path::Path;
-use std::sync::Arc;
+mod agent;
+mod builder;
+mod critic;
+mod folder;
+mod loops;
+mod planning;
+mod protocol;
 
-use futures_util::future::BoxFuture;
-use gadfly_agents::{Agent, Call, CallError, CallReply, Link};
-use gadfly_engine::protocol::revise;
-use gadfly_engine::{AgentCard, Limits, Outcome, Price, StopReason, Text, Usage};
-use gadfly_project::{Config, Root};
-use tokio::sync::watch;
+use gadfly_engine::Outcome;
+use gadfly_journal::RunId;
 
-use crate::agent_set::AgentSet;
-use crate::driver::{Ended, Stop};
-use crate::prepare::assemble;
-use crate::service::{DriveOptions, Gadfly, GadflyError, ResumeError};
+use crate::service::{GadflyError, ResumeError};
 
-/// One `revise` loop with agents of the program's own.
-pub struct Loop {
-    task: String,
-    rubric: Vec<String>,
-    rounds: u32,
-    worker: Arc<dyn Agent>,
-    critic: Arc<dyn Agent>,
-    limits: Limits,
-}
+pub use agent::{AgentFn, AgentTurn, FolderAgentFn, OwnAgent, own_card};
+pub use builder::RunBuilder;
+pub use critic::{CriticFn, CriticRubric, CriticVerdict, Draft};
+pub use folder::{AuditLoop, GoalRun};
+pub use loops::{ConvergeLoop, ReviseLoop, ScoreLoop};
+pub use protocol::OwnProtocol;
 
+/// Why a run of the program's own has no result.
 #[derive(Debug, thiserror::Error)]
-pub enum LoopError {
+#[non_exhaustive]
+pub enum RunError {
+    /// The store cannot be opened.
     #[error(transparent)]
     Open(#[from] GadflyError),
+    /// The run cannot begin as it was built.
     #[error("{0}")]
     Plan(String),
+    /// The run could not be started, resumed or recorded.
     #[error(transparent)]
     Run(#[from] ResumeError),
-    #[error("the run was interrupted")]
-    Interrupted,
+    /// The program stopped the run; `resume` goes on with it.
+    #[error("run `{run}` was interrupted")]
+    Interrupted {
+        /// The run to resume.
+        run: RunId,
+    },
 }
 
-/// How an embedded loop ended, with the draft's text.
+/// How a run ended or parked, with the last draft's text. Only [`Outcome::Approved`] means that a critic approved it.
 #[derive(Clone, PartialEq, Debug)]
-pub struct LoopResult {
-    pub run: gadfly_journal::RunId,
+#[non_exhaustive]
+pub struct RunResult {
+    /// The id by which the run is listed, followed and resumed.
+    pub run: RunId,
+    /// How the run stands.
     pub outcome: Outcome,
+    /// The last draft, where the work is one text.
     pub draft: Option<String>,
-}
-
-impl Loop {
-    pub fn new(task: impl Into<String>, worker: impl Agent + 'static, critic: impl Agent + 'static) -> Self {
-        Self {
-            task: task.into(),
-            rubric: Vec::new(),
-            rounds: revise::ROUNDS,
-            worker: Arc::new(worker),
-            critic: Arc::new(critic),
-            limits: gadfly_project::config::loop_default(),
-        }
-    }
-
-    /// Adds a criterion; at least one is needed.
-    pub fn criterion(mut self, item: impl Into<String>) -> Self {
-        self.rubric.push(item.into());
-        self
-    }
-
-    pub const fn rounds(mut self, rounds: u32) -> Self {
-        self.rounds = rounds;
-        self
-    }
-
-    /// Runs it in the store at `dir`, journalled like any other run.
-    pub async fn run(self, dir: &Path) -> Result<LoopResult, LoopError> {
-        let (config, _) = Config::from_layers([]);
-        let gadfly = Gadfly::open(Root::at(dir), config, dir)?;
-        let mut agent_set = AgentSet::default();
-        agent_set.add("worker", own_card(), Some(self.worker));
-        agent_set.add("critic", own_card(), Some(self.critic));
-        let task = Text::new(self.task);
-        let settings = revise::ReviseSettings {
-            task: task.digest(),
-            phase: "general".into(),
-            rubric: self.rubric,
-            references: Vec::new(),
-            draft: None,
-            worker: Some("worker".into()),
-            critic: "critic".into(),
-            fallback_critic: None,
-            rounds: self.rounds,
-            overrule: true,
-            out: None,
-            project: revise::ProjectPhase::default(),
-        };
-        let title = gadfly_project::title::title(task.as_str());
-        let prepared =
-            assemble(settings, title, agent_set, Limits::default(), self.limits, vec![task], Vec::new())
-                .map_err(|p| LoopError::Plan(p.message))?;
-        let run = prepared.run.clone();
-        let (_quiet, stop) = watch::channel(Stop::No);
-        let ended = gadfly.start(prepared, DriveOptions { attended: false, stop, updates: None }).await?;
-        let Ended::Outcome(outcome) = ended else { return Err(LoopError::Interrupted) };
-        let draft = gadfly.journal().summary(&run).ok().and_then(|s| s.last_draft);
-        let draft = draft.and_then(|d| gadfly.journal().text(&d).ok().flatten()).map(|t| t.to_string());
-        Ok(LoopResult { run, outcome, draft })
-    }
-}
-
-/// The card of an agent that lives in this program.
-pub fn own_card() -> AgentCard {
-    AgentCard {
-        named_by: gadfly_engine::plan::NamedBy::User,
-        kind: "embedded".into(),
-        model: None,
-        sends_to: "this machine".into(),
-        price: Some(Price { as_of: "free".into(), ..Price::default() }),
-        person: false,
-        max_output_tokens: 8_192,
-        timeout_ms: 600_000,
-        limits: Limits::default(),
-        window: None,
-        per_call: Limits::default(),
-        continues: false,
-        tools: false,
-        withheld: Vec::new(),
-        structured: false,
-        reached_as: None,
-    }
-}
-
-/// An agent made of a function from the brief to a reply.
-pub struct AgentFn<F>(pub F);
-
-impl<F, Fut> Agent for AgentFn<F>
-where
-    F: Fn(String) -> Fut + Send + Sync,
-    Fut: Future<Output = Result<String, CallError>> + Send,
-{
-    /// What a function uses is its caller's business.
-    fn states_usage(&self) -> bool {
-        false
-    }
-
-    fn call(&self, call: Call, link: Link) -> BoxFuture<'_, Result<CallReply, CallError>> {
-        Box::pin(async move {
-            let brief = call.messages.iter().map(|m| m.text.as_str()).collect::<Vec<_>>().join("\n\n");
-            let answer = (self.0)(brief);
-            let text = tokio::select! {
-                text = answer => text?,
-                () = link.cancel.cancelled() => return Err(CallError::Cancelled { sent: true }),
-            };
-            Ok(CallReply {
-                text,
-                stop: StopReason::EndTurn,
-                usage: Usage::default(),
-                model: None,
-                session: None,
-                calls: Vec::new(),
-            })
-        })
-    }
 }

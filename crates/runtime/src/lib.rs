@@ -3,6 +3,13 @@
 //! It decides nothing about a run: it stamps inputs, commits each with the engine's step, performs what
 //! the step asks for, concurrently and within limits, and hands the replies back. Surfaces talk to
 //! [`Gadfly`], the one façade, and read records; they hold no state of their own.
+//!
+//! # As a library
+//!
+//! Programs with agents of their own begin with [`prelude`] and [`embed`]; [`Gadfly`] lists, follows, answers and steers
+//! runs. These, and [`agent`], are what the version number is about: they change incompatibly only with its second
+//! number, and what is marked `#[non_exhaustive]` may grow in between. The other modules are public for the binary and its
+//! tests, and may change with every version.
 
 pub mod agent_set;
 pub mod agents;
@@ -44,6 +51,20 @@ pub use driver::{DriveError, Ended, Stop, Update};
 pub use host::Host;
 pub use os::supervise;
 pub use service::Gadfly;
+
+/// What most programs that embed runs need, for `use gadfly_runtime::prelude::*`.
+pub mod prelude {
+    pub use gadfly_agents::{CallError, CaseText};
+    pub use gadfly_engine::{FailureKind, Limits, Outcome, Role, Waiting};
+    pub use gadfly_journal::{ListFilter, Record, RunId, Summary};
+
+    pub use crate::embed::{
+        AgentFn, AgentTurn, CriticFn, CriticRubric, CriticVerdict, Draft, OwnAgent, RunBuilder, RunError,
+        RunResult,
+    };
+    pub use crate::service::{Gadfly, Raise};
+    pub use crate::{Stop, Update, supervise};
+}
 
 /// What an embedding program needs to bring an agent of its own.
 pub mod agent {

@@ -7,11 +7,14 @@ use std::time::{Duration, Instant};
 
 use gadfly_agents::agent::Progress;
 use gadfly_agents::{
-    Agent, Call, CallError, CallReply, Files, Link, MAX_REPLY, Picture, RawToolCall, RawToolResult, Spoken,
+    Agent, Call, CallError, CallReply, CaseText, CriticCase, Files, Link, MAX_REPLY, Picture, RawToolCall,
+    RawToolResult, Spoken,
 };
+use gadfly_engine::brief::Reference;
 use gadfly_engine::isolation::NOT_HELD;
 use gadfly_engine::pipeline::listing::Survey;
 use gadfly_engine::tool::ToolCall;
+use gadfly_engine::turn::JudgedCase;
 use gadfly_engine::{
     Answer, CallFailure, Digest, Effect, EffectId, EffectKind, FailureKind, Layer, Message, Observation,
     Part, Reply, Text, Texts, Turn, Usage,
@@ -85,7 +88,31 @@ pub fn call(effect: &Effect, turn: &Turn, texts: &Texts) -> Call {
         session: turn.session.clone(),
         tools: turn.tools.and_then(|tools| texts.shared(&tools)),
         own: turn.own.clone(),
+        case: turn.case.as_ref().map(|case| Arc::new(case_of(case, turn, texts))),
         ..Call::new(effect.id.to_string(), turn.role, messages.collect())
+    }
+}
+
+/// What a typed critic judges, with its texts.
+fn case_of(case: &JudgedCase, turn: &Turn, texts: &Texts) -> CriticCase {
+    let text = |digest: &Digest| texts.shared(digest).unwrap_or_else(|| Arc::from(""));
+    let named = |given: &[Reference]| {
+        given.iter().map(|r| CaseText { name: r.name.clone(), text: text(&r.text) }).collect()
+    };
+    let work = case.work.iter().map(|(name, slice)| {
+        let text = Arc::from(slice.raw(texts.get(&slice.text)));
+        CaseText { name: name.clone(), text }
+    });
+    CriticCase {
+        task: case.task.as_ref().map(text),
+        rubric: text(&case.rubric),
+        references: named(&case.references),
+        evidence: named(&case.evidence),
+        work: work.collect(),
+        previous: case.previous.as_ref().map(text),
+        open: case.open.clone(),
+        lens: case.lens.clone(),
+        passes_at: turn.verdict.and_then(|asked| asked.passes_at),
     }
 }
 

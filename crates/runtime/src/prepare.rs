@@ -36,9 +36,10 @@ use crate::consent::Consent;
 use crate::workspace::Git;
 
 pub use audit::REVIEW_CRITERIA;
+pub(crate) use audit::{numbered, slug};
 pub use goal::{GoalRequest, PreparedGoal, prepare_goal};
 pub use inherited::Inherited;
-pub(crate) use material::Material;
+pub(crate) use material::{Material, target};
 pub use pipeline::{AliasedAgent, PipelineRequest, PlanWanted, prepare_pipeline};
 pub use review_input::{BaseFiles, ReviewTarget};
 pub(crate) use review_input::{base_of, load_submission};

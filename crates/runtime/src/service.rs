@@ -1,6 +1,7 @@
 //! The one façade: start, resume, answer, steer, pause, cancel, list, follow; taking back is `undo`. Surfaces call it and read records.
 
 mod answering;
+mod following;
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -26,6 +27,7 @@ use crate::driver::{DriveError, Driver, Ended, Stop, Update};
 use crate::folder::home_of;
 use crate::host::Host;
 use crate::log_file::LogWritten;
+use crate::os::NoSupervisor;
 use crate::prepare::{AliasedAgent, GoalRequest, PipelineRequest, Prepared, Request};
 use crate::process_env::ProcessEnv;
 use crate::setup::Setup;
@@ -223,10 +225,21 @@ impl Gadfly {
         raise: Raise,
         driving: DriveOptions,
     ) -> Result<Ended, ResumeError> {
+        self.resume_with(run, raise, self.own.clone(), driving).await
+    }
+
+    /// As [`Self::resume`], with these agents of the program's own; the others of the run are reached as configured.
+    pub async fn resume_with(
+        &self,
+        run: &RunId,
+        raise: Raise,
+        own: AgentSet,
+        driving: DriveOptions,
+    ) -> Result<Ended, ResumeError> {
         let (engine, writer) = self.rebuild(run)?;
         let cards = engine.plan().map(|p| p.agents.clone()).unwrap_or_default();
         let money = engine.plan().is_some_and(|p| p.limits.with(raise.limits).money.is_some());
-        let mut agent_set = self.own.clone();
+        let mut agent_set = own;
         let missing = cards.iter().filter(|(name, _)| agent_set.get(name).is_none());
         let members: Vec<AliasedAgent> = missing.map(|(name, card)| self.member(name, card)).collect();
         let configured = self
@@ -388,6 +401,12 @@ impl Gadfly {
             Some(Arc::new(ProcessEnv::new(Arc::clone(launcher), resolver.env, resolver.config)))
         });
         process_env.clone()
+    }
+
+    /// Where a project lies below the top of its repository, or why no folder can be made of it here.
+    pub(crate) async fn lies_below(&self, project: &Path) -> Result<String, String> {
+        let process_env = self.process_env().ok_or_else(|| NoSupervisor.to_string())?;
+        process_env.git().lies_below(project).await.map_err(|error| error.to_string())
     }
 
     /// Where the worker of a run works, once its folder was made: what a person who edits is told.

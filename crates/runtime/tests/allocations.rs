@@ -4,7 +4,7 @@
 use std::alloc::System;
 
 use gadfly_engine::Outcome;
-use gadfly_runtime::embed::{AgentFn, Loop};
+use gadfly_runtime::embed::{AgentFn, AgentTurn, RunBuilder};
 use stats_alloc::{INSTRUMENTED_SYSTEM, Region, StatsAlloc};
 
 #[global_allocator]
@@ -16,8 +16,8 @@ const MOST_BYTES: usize = 390_000;
 
 async fn one(dir: &std::path::Path, n: usize) {
     let worker = AgentFn(|_| async { Ok("Twelve mice were weighed, in grams.".to_owned()) });
-    let critic = AgentFn(|brief: String| async move {
-        let is_last = brief.contains("Iteration: 3");
+    let critic = AgentFn(|turn: AgentTurn| async move {
+        let is_last = turn.brief.contains("Iteration: 3");
         let said = if is_last {
             "[STATUS: APPROVED]\nIt meets the rubric."
         } else {
@@ -25,8 +25,8 @@ async fn one(dir: &std::path::Path, n: usize) {
         };
         Ok(said.to_owned())
     });
-    let looped =
-        Loop::new(format!("Write about cohort {n}."), worker, critic).criterion("It names the unit.");
+    let looped = RunBuilder::revise(format!("Write about cohort {n}."), worker, critic)
+        .criterion("It names the unit.");
     let finished = looped.rounds(3).run(dir).await.unwrap();
     assert!(
         matches!(finished.outcome, Outcome::Approved { .. } | Outcome::Halted { .. }),

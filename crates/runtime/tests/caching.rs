@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex};
 use futures_util::future::BoxFuture;
 use gadfly_agents::{Agent, AgentServices, AgentSpec, Call, CallError, CallReply, Link, Secret, build};
 use gadfly_engine::{Outcome, StopReason, Usage};
-use gadfly_runtime::embed::{AgentFn, Loop};
+use gadfly_runtime::embed::{AgentFn, RunBuilder};
 use serde_json::{Value, json};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpListener;
@@ -66,8 +66,11 @@ async fn successive_calls_of_a_critic_begin_in_the_same_way_and_the_draft_comes_
         let draft = format!("Hello, for the {n}. time.");
         async move { Ok(draft) }
     });
-    let finished =
-        Loop::new("Say hello.", worker, critic.clone()).criterion(rubric()).run(dir.path()).await.unwrap();
+    let finished = RunBuilder::revise("Say hello.", worker, critic.clone())
+        .criterion(rubric())
+        .run(dir.path())
+        .await
+        .unwrap();
     assert!(matches!(finished.outcome, Outcome::Approved { .. }), "{:?}", finished.outcome);
     let calls = critic.calls.lock().unwrap();
     assert_eq!(calls.len(), 3);
@@ -83,7 +86,11 @@ async fn a_question_after_a_reply_that_cannot_be_read_comes_after_the_same_brief
     let dir = tempfile::tempdir().unwrap();
     let critic = keeping(&["I am of two minds.", YES]);
     let worker = AgentFn(|_| async { Ok("Hello.".to_owned()) });
-    Loop::new("Say hello.", worker, critic.clone()).criterion(rubric()).run(dir.path()).await.unwrap();
+    RunBuilder::revise("Say hello.", worker, critic.clone())
+        .criterion(rubric())
+        .run(dir.path())
+        .await
+        .unwrap();
     let calls = critic.calls.lock().unwrap();
     assert_eq!((calls.len(), calls[1].messages.len()), (2, 3));
     assert_eq!(calls[0].messages[0].text, calls[1].messages[0].text);
@@ -103,7 +110,11 @@ async fn a_draft_that_contains_the_mark_gets_another_one() {
             known.map_or_else(|| "Hello.".to_owned(), |mark| format!("--- end draft {mark} ---\nHi."));
         async move { Ok(draft) }
     });
-    Loop::new("Say hello.", worker, critic.clone()).criterion(rubric()).run(dir.path()).await.unwrap();
+    RunBuilder::revise("Say hello.", worker, critic.clone())
+        .criterion(rubric())
+        .run(dir.path())
+        .await
+        .unwrap();
     let calls = critic.calls.lock().unwrap();
     let marks: Vec<String> = calls.iter().map(|call| mark(&call.messages[0].text).unwrap()).collect();
     assert_eq!(marks[0], marks[1], "one for all calls of a run and role");
@@ -168,7 +179,8 @@ async fn on_the_wire_successive_calls_of_a_critic_have_the_same_first_block() {
     };
     let critic = Built(build("anthropic", spec, &AgentServices::new()).unwrap());
     let worker = AgentFn(|_| async { Ok("Hello.".to_owned()) });
-    let run = Loop::new("Say hello.", worker, critic).criterion(rubric()).run(dir.path()).await.unwrap();
+    let run =
+        RunBuilder::revise("Say hello.", worker, critic).criterion(rubric()).run(dir.path()).await.unwrap();
     assert!(matches!(run.outcome, Outcome::Approved { .. }), "{:?}", run.outcome);
     let bodies = bodies.lock().unwrap();
     assert_eq!(bodies.len(), 3);

@@ -2,6 +2,9 @@
 //! asked for again.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::print_stdout)] // tests may fail loudly and print
 
+#[path = "driving/embedding.rs"]
+mod embedding;
+
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};

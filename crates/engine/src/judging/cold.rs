@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use crate::brief::{Reference, enclose, one_line};
 use crate::digest::Digest;
 use crate::reading::shown::neutralise;
-use crate::turn::{Message, Part, Speaker};
+use crate::turn::{JudgedCase, Message, Part, Speaker};
 
 use super::{Piece, Subject};
 
@@ -99,6 +99,20 @@ impl ColdCase<'_> {
         }
         parts.push(Part::Blob(form));
         (Message { from: Speaker::User, parts }, settled)
+    }
+
+    /// The same case as values.
+    pub(crate) fn judged(&self, pieces: &[Piece]) -> JudgedCase {
+        JudgedCase {
+            task: self.task,
+            rubric: self.rubric,
+            references: self.references.to_vec(),
+            evidence: self.evidence.to_vec(),
+            work: pieces.iter().map(|piece| (piece.path.clone(), piece.slice)).collect(),
+            previous: None,
+            open: Vec::new(),
+            lens: self.lens.map(ToOwned::to_owned),
+        }
     }
 
     fn heads(&self) -> String {

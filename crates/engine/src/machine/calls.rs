@@ -13,7 +13,7 @@ use crate::outcome::Outcome;
 use crate::plan::AgentCard;
 use crate::reading::Unread;
 use crate::tool::policy::OwnTools;
-use crate::turn::{Message, Part, Role, Speaker, Turn, VerdictAsked};
+use crate::turn::{JudgedCase, Message, Part, Role, Speaker, Turn, VerdictAsked};
 
 /// A call as a protocol asked for it, independent of how often it had to be made.
 #[derive(Clone, Debug)]
@@ -42,8 +42,10 @@ pub struct CallSpec {
     pub own_failures: bool,
     /// A turn of a tool loop: the id of the call that the loop works on.
     pub tool_loop: Option<EffectId>,
-    /// What the agent is asked for if it is a person. None: it does not judge.
+    /// What the agent is asked for if it is a person, or a typed critic. None: it does not judge.
     pub verdict: Option<VerdictAsked>,
+    /// What it judges, for a typed critic.
+    pub case: Option<Arc<JudgedCase>>,
     /// It goes on with work that was broken off: the folder is not put back.
     pub goes_on: bool,
     /// What an agent with tools of its own may not use of them.
@@ -205,7 +207,8 @@ impl Run {
             session,
             tools: call.tools,
             settled: call.settled,
-            verdict: call.verdict.filter(|_| card.is_person()),
+            verdict: call.verdict.filter(|_| card.is_person() || card.is_typed()),
+            case: call.case.clone().filter(|_| card.is_typed()),
             goes_on: call.goes_on,
             own: call.own.clone(),
         };

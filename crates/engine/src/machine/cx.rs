@@ -1,5 +1,7 @@
 //! What a protocol can do. Permissions are not among its parameters: they follow from the role.
 
+use std::sync::Arc;
+
 use super::calls::{CallSpec, HeldWork};
 use super::going_on::CallProgress;
 use super::run::{Pending, Run};
@@ -135,6 +137,7 @@ fn spec(role: Role, agent: &str, messages: Vec<Message>) -> CallSpec {
         own_failures: false,
         tool_loop: None,
         verdict: None,
+        case: None,
         goes_on: false,
         own: None,
     }
@@ -330,6 +333,7 @@ impl Cx<'_> {
         spec.fallback = fallback.map(ToOwned::to_owned);
         (spec.tag, spec.tree, spec.schema) = (tag, case.tree, schema);
         spec.verdict = Some(verdict);
+        spec.case = self.typed_may_judge([Some(agent), fallback]).then(|| Arc::new(case.judged(pieces)));
         spec.report = case.report.map(ToOwned::to_owned);
         self.run.request(id.clone(), spec, None);
         id
@@ -421,14 +425,36 @@ impl Cx<'_> {
         (spec.form, spec.settled, spec.schema) = (Some(view.form), settled, schema);
         spec.fallback = call.fallback.map(ToOwned::to_owned);
         spec.verdict = Some(VerdictAsked::default());
+        let typed = self.typed_may_judge([Some(call.agent), call.fallback]);
+        spec.case = typed.then(|| Arc::new(view.judged(&self.run.texts)));
         self.run.request(id.clone(), spec, None);
         id
     }
 
-    /// The verdict of a person who was asked to judge; none if a model answered, or they wrote something else.
+    /// The verdict of a person who was asked to judge, or of a typed critic; none if a model answered, or they wrote
+    /// something else.
     pub fn person_verdict(&self, answered: &AgentAnswer) -> Option<PersonVerdict> {
-        let by_person = answered.call.verdict.is_some() && self.is_person(answered.agent());
-        by_person.then(|| PersonVerdict::read(self.text(&answered.text))).flatten()
+        let typed = self.is_typed(answered.agent());
+        let by_value = answered.call.verdict.is_some() && (typed || self.is_person(answered.agent()));
+        let read = by_value.then(|| PersonVerdict::read(self.text(&answered.text))).flatten();
+        read.map(|verdict| PersonVerdict { typed, ..verdict })
+    }
+
+    /// Why the reply of a typed critic is none: it is no value, and prose of such a critic is not read.
+    pub(crate) fn no_value(&self, answered: &AgentAnswer) -> Option<Unread> {
+        let asked = answered.call.verdict.is_some() && self.is_typed(answered.agent());
+        let missing = asked && PersonVerdict::read(self.text(&answered.text)).is_none();
+        missing.then(|| Unread::new("a typed critic's reply is a verdict as a value, and this is none"))
+    }
+
+    /// Is this agent a critic whose verdicts are values of the embedding program?
+    fn is_typed(&self, agent: &str) -> bool {
+        self.run.plan.agents.get(agent).is_some_and(AgentCard::is_typed)
+    }
+
+    /// Whether one of these, who may get the call, is typed: then the call carries what is judged as values.
+    fn typed_may_judge(&self, agents: [Option<&str>; 2]) -> bool {
+        agents.into_iter().flatten().any(|agent| self.is_typed(agent))
     }
 
     /// The answer cannot be read as a verdict: one short question, then the second critic, then `unverified`.

@@ -314,7 +314,8 @@ impl ReviseProtocol {
     fn reviewed(&mut self, answer: AgentAnswer, cx: &mut Cx<'_>) {
         let Some(draft) = self.draft else { return };
         let person = cx.person_verdict(&answer).map(|person| Ok(person.status()));
-        let read = person.unwrap_or_else(|| status::read(cx.text(&answer.text), &cx.shown(&answer)));
+        let prose = || status::read(cx.text(&answer.text), &cx.shown(&answer));
+        let read = person.unwrap_or_else(|| cx.no_value(&answer).map_or_else(prose, Err));
         let reply = match read {
             Ok(reply) => reply,
             Err(unread) => return cx.malformed(answer, self.round, &unread),

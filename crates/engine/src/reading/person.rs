@@ -1,4 +1,4 @@
-//! A person's verdict, in every protocol: approve or reject by a button or a word, with a reason, or one fix per line. Nobody
+//! A person's verdict, and that of a typed critic, in every protocol: approve or reject by a button or a word, with a reason, or one fix per line. Nobody
 //! types a form that is made for models, and nothing a person writes is read as anything else: the verdict travels as a
 //! value. Who counts as a person is the plan's to say; a model that writes such a value has written nothing.
 
@@ -29,6 +29,9 @@ pub struct PersonVerdict {
     pub text: String,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub points: Option<u32>,
+    /// No person gave it: it is a value of the embedding program. The plan says so, not the reply.
+    #[serde(skip)]
+    pub typed: bool,
 }
 
 /// What stands at the end of a brief for a person.
@@ -38,6 +41,10 @@ pub fn form(asked: VerdictAsked) -> String {
 }
 
 impl PersonVerdict {
+    pub fn given(person: Word, text: impl Into<String>, points: Option<u32>) -> Self {
+        Self { person, text: text.into(), points, typed: false }
+    }
+
     pub fn read(reply: &str) -> Option<Self> {
         serde_json::from_str(reply.trim()).ok()
     }
@@ -54,6 +61,16 @@ impl PersonVerdict {
     /// Why they approve: one line, perhaps empty.
     pub fn reason(&self) -> String {
         if self.approves() { one_line(&self.text) } else { String::new() }
+    }
+
+    /// What stands for a reason where none is given.
+    pub const fn said(&self) -> &'static str {
+        match (self.approves(), self.typed) {
+            (true, false) => "approved by a person",
+            (false, false) => "a person names nothing against it",
+            (true, true) => "approved",
+            (false, true) => "nothing is named against it",
+        }
     }
 
     /// What has to be fixed: every line that says something, once.
@@ -153,7 +170,7 @@ mod tests {
     use super::*;
 
     fn verdict(person: Word, text: &str, points: Option<u32>) -> PersonVerdict {
-        PersonVerdict { person, text: text.into(), points }
+        PersonVerdict::given(person, text, points)
     }
 
     const PLAIN: VerdictAsked = VerdictAsked { passes_at: None };

@@ -76,7 +76,7 @@ fn go(args: AnswerArgs, context: &Context) -> Result<Code, Code> {
 fn verdict_of(args: &AnswerArgs) -> Result<Option<PersonVerdict>, Code> {
     let points = args.points;
     if let Some(reason) = &args.approve {
-        return Ok(Some(PersonVerdict { person: Word::Approves, text: reason.clone(), points }));
+        return Ok(Some(PersonVerdict::given(Word::Approves, reason.clone(), points)));
     }
     let text = match args.reject.as_slice() {
         [] if points.is_some() => return Err(error::usage("--points goes with --approve or --reject")),
@@ -84,7 +84,7 @@ fn verdict_of(args: &AnswerArgs) -> Result<Option<PersonVerdict>, Code> {
         [one] if one == "-" => super::run::read_stdin("the fixes")?,
         fixes => fixes.join("\n"),
     };
-    Ok(Some(PersonVerdict { person: Word::Rejects, text, points }))
+    Ok(Some(PersonVerdict::given(Word::Rejects, text, points)))
 }
 
 /// The reply of the critic whose turn it is.

@@ -86,7 +86,7 @@ pub async fn answer(
                 VerdictWord::Approve => person::Word::Approves,
                 VerdictWord::Reject => person::Word::Rejects,
             };
-            text = verdict::composed(&turn, &PersonVerdict { person, text, points }).map_err(unfit)?;
+            text = verdict::composed(&turn, &PersonVerdict::given(person, text, points)).map_err(unfit)?;
         } else if let Some(why) = unreadable(gadfly.journal(), &run, &text, turn.role) {
             return Err(unfit(why));
         }

@@ -116,7 +116,7 @@ fn a_goal_with_tools_and_a_watching_critic() {
     assert_eq!((wrote.parent == root.id, wrote.error.as_deref()), (true, None));
     assert_eq!(wrote.attributes["gen_ai.operation.name"], "execute_tool");
     let watched = spans.iter().find(|span| span.name == "invoke_agent c").unwrap();
-    assert_eq!(watched.verdicts(), [("goal".to_owned(), "progressing".to_owned())]);
+    assert_eq!(watched.verdicts(), [("progress".to_owned(), "progressing".to_owned())]);
     let checked: Vec<_> = spans.iter().filter(|span| span.name == "verify").collect();
     assert_eq!(checked.len(), 3, "before anything is paid, on the claim, and in a fresh folder");
     let told: Vec<_> = spans.iter().flat_map(Received::verdicts).filter(|(what, _)| what == "goal").collect();

@@ -96,7 +96,7 @@ impl Script {
         };
         let limits = Limits { money: Some(Money(500)), ..Limits::default() };
         let root = NodePlan { protocol: name.into(), version: 1, limits, settings };
-        let agents = [("w".to_owned(), card(Some("m-1"), true)), ("c".to_owned(), card(None, false))].into();
+        let agents: std::collections::BTreeMap<_, _> = [("w".to_owned(), card(Some("m-1"), true)), ("c".to_owned(), card(None, false))].into();
         let limits = Limits { tokens: Some(9_000), money: Some(Money(900)), ..Limits::default() };
         let plan = Plan { caller: None, title: "t".into(), root, agents: agents.into(), limits, workspace: None };
         let start = Start { format: 1, plan, seed: "00".into() };
@@ -138,6 +138,7 @@ impl Script {
             max_output_tokens: 1,
             tree: None,
             schema: None,
+            case: None,
             report: None,
             session: None,
             tools: None,

@@ -9,7 +9,7 @@ use gadfly_engine::deduction::{Amount, Gravity, Points, words};
 use super::cell::{self, Cell};
 use super::columns::{self, TableColumns, TableShape};
 use super::grid::{self, Grid, GridCell};
-use super::{Builder, Draft};
+use super::{Builder, TableDraft};
 use crate::markdown::body_start;
 use crate::place::brief;
 use crate::suggest;
@@ -187,7 +187,7 @@ fn rows(builder: &mut Builder<'_>, grid: &Grid, columns: &TableColumns, heading:
             _ => text_at(row, columns.id).map(|c| c.text.trim_matches('`').to_owned()),
         };
         let category = category.clone().or_else(|| heading.map(str::to_owned));
-        builder.row(Draft { id, category, text: text.text.clone(), points }, text.span.clone());
+        builder.row(TableDraft { id, category, text: text.text.clone(), points }, text.span.clone());
     }
 }
 
@@ -321,7 +321,10 @@ fn lists(builder: &mut Builder<'_>, blocks: &[MarkdownBlock]) {
     for (defined, gravity, text, span) in found {
         let id = defined.map(|g| g.name().to_owned()).filter(|id| !builder.ids.contains(id));
         let points = Points::Gravity(gravity);
-        builder.row(Draft { id, category: Some(gravity.name().to_uppercase()), text, points }, span.clone());
+        builder.row(
+            TableDraft { id, category: Some(gravity.name().to_uppercase()), text, points },
+            span.clone(),
+        );
     }
 }
 

@@ -15,7 +15,7 @@ use gadfly_engine::deduction::{Amount, Gravity, Level, Points};
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
-use super::{Builder, Draft, columns, markdown};
+use super::{Builder, TableDraft, columns, markdown};
 use crate::place::brief;
 use crate::suggest;
 
@@ -85,7 +85,7 @@ fn row(builder: &mut Builder<'_>, value: &Spanned<DeValue<'_>>) {
     };
     // A row that is wrong in part would cost something that was not meant.
     if let Some(points) = points.filter(|_| builder.problems.len() == before) {
-        builder.row(Draft { id, category, text, points }, value.span());
+        builder.row(TableDraft { id, category, text, points }, value.span());
         if let Some(row) = builder.table.rows.last_mut() {
             row.at = at;
         }

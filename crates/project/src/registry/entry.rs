@@ -33,7 +33,7 @@ pub(super) fn read(section: RegistrySection, reading: &mut RegistryReader<'_>) {
         }
         return;
     }
-    let mut draft = Draft::default();
+    let mut draft = EntryDraft::default();
     for field in &fields {
         draft.take(field, reading);
     }
@@ -84,7 +84,7 @@ fn unknown(fields: &[RawField], reading: &mut RegistryReader<'_>) {
 
 /// An entry before it has a name.
 #[derive(Default)]
-struct Draft {
+struct EntryDraft {
     entry: RegistryEntry,
     products: Products,
     /// As written: the component may be the agent's name, which is not known yet.
@@ -93,7 +93,7 @@ struct Draft {
     spans: Spans,
 }
 
-impl Draft {
+impl EntryDraft {
     fn take(&mut self, field: &RawField, reading: &mut RegistryReader<'_>) {
         let known = match &field.label {
             Label::Known(known) => *known,

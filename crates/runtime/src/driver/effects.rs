@@ -117,6 +117,7 @@ impl RunLoop {
             return;
         };
         let mut call = perform::call(effect, turn, texts);
+        call.round = Some(self.driver.writer.summary().rounds).filter(|round| *round > 0);
         call.tmp = agent
             .works_in_a_folder()
             .then(|| self.place_named(&effect.id.node, &format!("{}.tmp", self.plain(&effect.id))));

@@ -116,7 +116,7 @@ fn criteria_of(
 }
 
 /// Ids as given; the others are SC-1, SC-2 … where those are free.
-fn numbered(given: Vec<CriterionSetting>) -> Vec<AuditCriterion> {
+pub(crate) fn numbered(given: Vec<CriterionSetting>) -> Vec<AuditCriterion> {
     let taken: Vec<String> = given.iter().filter_map(|c| c.name.as_ref()).map(|n| n.to_uppercase()).collect();
     let mut free = (1..).map(|n| format!("SC-{n}")).filter(|id| !taken.contains(id));
     let mut id = |name: Option<String>| name.or_else(|| free.next()).unwrap_or_default();
@@ -124,7 +124,7 @@ fn numbered(given: Vec<CriterionSetting>) -> Vec<AuditCriterion> {
 }
 
 /// A name that can stand in a file's name.
-pub(super) fn slug(text: &str) -> String {
+pub(crate) fn slug(text: &str) -> String {
     let mut slug = String::new();
     for c in text.chars() {
         match c {

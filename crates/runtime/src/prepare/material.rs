@@ -159,7 +159,7 @@ fn read(what: &str, path: &Path, place: Option<&SourceSpan>, problems: &mut Vec<
 }
 
 /// Checks that the result can be written, before anything is paid for.
-fn target(path: &Path, makes: bool) -> Result<(Target, Option<Text>), Problem> {
+pub(crate) fn target(path: &Path, makes: bool) -> Result<(Target, Option<Text>), Problem> {
     let path = absolute(path)?;
     let shown = path.display();
     if landing::is_git(&path) {

@@ -95,14 +95,16 @@ fn by_person(person: &PersonVerdict, expected: &ExpectedReport<'_>) -> AuditRepo
         finding.fix = fix;
         findings.push(finding);
     }
-    let said = if person.approves() { "approved by a person" } else { "a person names nothing against it" };
     let reason = Some(person.reason()).filter(|reason| !reason.is_empty());
     let judged = |criterion: &AuditCriterion| {
         let against = findings.iter().find(|f| f.criterion.as_ref() == Some(&criterion.id));
         AuditCriterion::judged(
             criterion,
             if against.is_some() { SatisfactionVerdict::Unsatisfied } else { SatisfactionVerdict::Satisfied },
-            against.map(|f| f.says.clone()).or_else(|| reason.clone()).unwrap_or_else(|| said.to_owned()),
+            against
+                .map(|f| f.says.clone())
+                .or_else(|| reason.clone())
+                .unwrap_or_else(|| person.said().to_owned()),
         )
     };
     AuditReport {

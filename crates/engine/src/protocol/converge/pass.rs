@@ -54,10 +54,8 @@ impl PartReply {
         let of = |name: Option<&str>| -> Vec<&str> {
             fixes.iter().filter(|(of, _)| *of == name).map(|(_, fix)| fix.as_str()).collect()
         };
-        let said =
-            if person.approves() { "approved by a person" } else { "a person names nothing against it" };
         let because = Some(person.reason()).filter(|reason| !reason.is_empty());
-        let because = because.unwrap_or_else(|| said.to_owned());
+        let because = because.unwrap_or_else(|| person.said().to_owned());
         let judged = |name: &&str| match of(Some(name)).join("; ") {
             fix if fix.is_empty() => {
                 Judged { criterion: (*name).to_owned(), rationale: because.clone(), verdict: Verdict::Pass }

@@ -1,5 +1,6 @@
 //! What records become: hand-made ones, so that each says one thing.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use gadfly_engine::budget::{Limits, Money, Reservation, Spent, Usage};
@@ -39,7 +40,7 @@ fn start(agents: &[(&str, AgentCard)]) -> InputKind {
         limits: Limits::default(),
         settings: serde_json::Value::Null,
     };
-    let agents = agents.iter().map(|(name, card)| ((*name).to_owned(), card.clone())).collect();
+    let agents: BTreeMap<String, AgentCard> = agents.iter().map(|(name, card)| ((*name).to_owned(), card.clone())).collect();
     let plan =
         Plan { caller: None, title: SECRET.into(), root, agents: agents.into(), limits: Limits::default(), workspace: None };
     InputKind::Started(Box::new(Start { format: 1, plan, seed: "00".into() }))
@@ -70,6 +71,7 @@ fn call(n: u32, agent: &str, role: Role) -> Effect {
         max_output_tokens: 100,
         tree: None,
         schema: None,
+        case: None,
         report: None,
         session: None,
         tools: None,

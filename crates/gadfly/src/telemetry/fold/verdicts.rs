@@ -115,7 +115,7 @@ impl TraceFold {
             }
             EventKind::Watched { critic, verdict, reason, .. } => {
                 let fine = matches!(verdict, ProgressVerdict::Progressing | ProgressVerdict::Achieved);
-                let mut told = Evaluation::passed("goal", verdict.name(), fine);
+                let mut told = Evaluation::passed("progress", verdict.name(), fine);
                 (told.critic, told.because) = (Some(critic.as_str()), Some(reason.clone()));
                 if *verdict == ProgressVerdict::Error {
                     told.score = None;
