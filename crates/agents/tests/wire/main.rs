@@ -72,7 +72,7 @@ async fn called(
         move |_| heard.cancel()
     });
     let link =
-        Link { observe, progress, cancel: cancel.clone(), told, files: Files::none(), tmp: Files::none() };
+        Link { observe, progress, cancel: cancel.clone(), told: Some(told), files: Files::none(), tmp: Files::none() };
     let call = Call {
         max_output_tokens: 100,
         schema: case.has_schema.then(|| r#"{"type":"object"}"#.into()),
