@@ -14,7 +14,7 @@ mod corpus;
 
 use corpus::{Case, cases};
 use gadfly_engine::protocol::audit::checks::test_files::is_test_file;
-use gadfly_syntax::{ChangedFile, Examination, Weakening, Version, examine};
+use gadfly_syntax::{ChangedFile, Examination, Version, Weakening, examine};
 
 /// Extensions of languages that are read.
 const READ: [&str; 13] = ["rs", "py", "js", "ts", "tsx", "go", "java", "rb", "c", "cpp", "hpp", "cs", "bats"];

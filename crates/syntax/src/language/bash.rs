@@ -1,7 +1,7 @@
 //! Tests of Bats. Any command of such a test may be what fails, so each counts as an assertion: what is added is nobody's
 //! concern, what is gone or other is. Other scripts are not read: where no failure ends them, a line more can turn them green.
 
-use super::{Assertion, NodeRef, Language, Mark, Strength, Test, unquoted};
+use super::{Assertion, Language, Mark, NodeRef, Strength, Test, unquoted};
 
 pub const BASH: Language = Language {
     name: "Bats",

@@ -1,6 +1,6 @@
 //! C#: methods with an attribute of xUnit, NUnit or `MSTest`, their `Assert`, and chains of `Should`.
 
-use super::{Assertion, NodeRef, Language, Mark, Strength, Test, last, tells};
+use super::{Assertion, Language, Mark, NodeRef, Strength, Test, last, tells};
 
 pub const CSHARP: Language = Language {
     name: "C#",
