@@ -41,7 +41,7 @@ mod spec;
 mod vendors;
 
 pub use agent::{
-    Agent, Call, CallError, CallReply, Edit, Files, FolderFiles, Link, MAX_REPLY, Picture, Progress,
+    Agent, Call, CallError, CallReply, CaseText, CriticCase, Edit, Files, FolderFiles, Link, MAX_REPLY, Picture, Progress,
     RawToolCall, RawToolResult, Spoken,
 };
 pub use environment::is_usual;
