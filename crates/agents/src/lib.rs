@@ -41,8 +41,8 @@ mod spec;
 mod vendors;
 
 pub use agent::{
-    Agent, Call, CallError, CallReply, CaseText, CriticCase, Edit, Files, FolderFiles, Link, MAX_REPLY, Picture, Progress,
-    RawToolCall, RawToolResult, Spoken,
+    Agent, Call, CallError, CallReply, CaseText, CriticCase, Edit, Files, FolderFiles, Link, MAX_REPLY,
+    Picture, Progress, RawToolCall, RawToolResult, Spoken,
 };
 pub use environment::is_usual;
 pub use fetch::{Fetched, Fetcher};

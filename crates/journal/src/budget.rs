@@ -40,7 +40,8 @@ fn started() -> Input {
     });
     let root = NodePlan { protocol: "revise".into(), version: 1, limits: Limits::default(), settings };
     let (agents, limits) = (std::collections::BTreeMap::new(), Limits::default());
-    let plan = Plan { caller: None, title: "a paper".into(), root, agents: agents.into(), limits, workspace: None };
+    let plan =
+        Plan { caller: None, title: "a paper".into(), root, agents: agents.into(), limits, workspace: None };
     let start = Start { format: 1, plan, seed: "00ff".into() };
     let what = InputKind::Started(Box::new(start));
     Input { at: Stamp { wall_ms: 1, active_ms: 0 }, what, texts: vec![Text::new("the task")] }

@@ -1,5 +1,5 @@
 //! What a call of each program is made of, and programs that do not go when they are done. What streams mean is
-//! tested in `tests/streams.rs`.
+//! tested in `tests/it/streams.rs`.
 
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex};

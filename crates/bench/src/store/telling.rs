@@ -43,7 +43,8 @@ impl Telling {
         };
         let root = NodePlan { protocol: protocol.into(), version: 1, limits: Limits::default(), settings };
         let agents = BTreeMap::from([("writer".to_owned(), card("m-1")), ("reader".to_owned(), card("m-2"))]);
-        let plan = Plan { caller: None, title: title.into(), root, agents: agents.into(), limits, workspace: None };
+        let plan =
+            Plan { caller: None, title: title.into(), root, agents: agents.into(), limits, workspace: None };
         let start = Start { format: 1, plan, seed: "00ff".into() };
         self.input(InputKind::Started(Box::new(start)), vec![Text::new(format!("The task of {title}."))])
     }

@@ -62,8 +62,14 @@ pub fn begun(protocol: &str, title: &str) -> RunState {
     };
     let root = NodePlan { protocol: protocol.into(), version: 1, limits: Limits::default(), settings };
     let agents = BTreeMap::from([("reader".to_owned(), card)]);
-    let plan =
-        Plan { caller: None, title: title.into(), root, agents: agents.into(), limits: Limits::default(), workspace: None };
+    let plan = Plan {
+        caller: None,
+        title: title.into(),
+        root,
+        agents: agents.into(),
+        limits: Limits::default(),
+        workspace: None,
+    };
     let start = Start { format: 1, plan, seed: "00".into() };
     let mut state = RunState::new("0123456789".parse().unwrap());
     let at = Stamp { wall_ms: 1_794_778_200_123, active_ms: 0 };

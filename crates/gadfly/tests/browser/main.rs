@@ -4,18 +4,12 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)] // a test that cannot go on says so
 #![cfg(target_os = "linux")]
 
-#[path = "../judging/desk.rs"]
-#[allow(dead_code)]
-mod desk;
-#[path = "../goals/pursuit.rs"]
-#[allow(dead_code)]
-mod pursuit;
-#[path = "../serve/server.rs"]
-#[allow(dead_code)]
-mod server;
-#[path = "../pipeline/stage.rs"]
-#[allow(dead_code)]
-mod stage;
+#[path = "../kit/mod.rs"]
+mod kit;
+use crate::kit::desk;
+use crate::kit::pursuit;
+use crate::kit::server;
+use crate::kit::stage;
 
 mod following;
 mod gallery;

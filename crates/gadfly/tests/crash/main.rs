@@ -17,17 +17,13 @@ mod accepting;
 mod children;
 mod cli_worker;
 mod committing;
-#[path = "../judging/desk.rs"]
-#[allow(dead_code)]
-mod desk;
+#[path = "../kit/mod.rs"]
+mod kit;
+use crate::kit::desk;
 mod failing;
-#[path = "../powers/kinds.rs"]
-#[allow(dead_code)]
-mod kinds;
+use crate::kit::kinds;
 mod landing;
-#[path = "../goals/pursuit.rs"]
-#[allow(dead_code)]
-mod pursuit;
+use crate::kit::pursuit;
 mod stage;
 mod strace;
 mod sync_order;

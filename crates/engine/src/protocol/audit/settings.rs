@@ -118,8 +118,7 @@ impl AuditSettings {
     }
 
     pub(super) fn read(plan: &NodePlan) -> Result<Self, String> {
-        Self::deserialize(&plan.settings)
-            .map_err(|e| format!("the settings of `audit` cannot be read: {e}"))
+        Self::deserialize(&plan.settings).map_err(|e| format!("the settings of `audit` cannot be read: {e}"))
     }
 
     pub(super) fn manifest(self) -> RunManifest {

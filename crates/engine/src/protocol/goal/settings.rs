@@ -82,8 +82,7 @@ impl GoalSettings {
     }
 
     pub(super) fn read(plan: &NodePlan) -> Result<Self, String> {
-        Self::deserialize(&plan.settings)
-            .map_err(|e| format!("the settings of `goal` cannot be read: {e}"))
+        Self::deserialize(&plan.settings).map_err(|e| format!("the settings of `goal` cannot be read: {e}"))
     }
 
     pub(super) fn manifest(self) -> RunManifest {

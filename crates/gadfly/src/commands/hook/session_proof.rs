@@ -41,7 +41,8 @@ mod tests {
         });
         let root = NodePlan { protocol: "revise".to_owned(), version: 1, limits, settings };
         let title = "Claude Code session s".to_owned();
-        let plan = Plan { caller: None, title, root, agents: BTreeMap::new().into(), limits, workspace: None };
+        let plan =
+            Plan { caller: None, title, root, agents: BTreeMap::new().into(), limits, workspace: None };
         Start { format: FORMAT, plan, seed: "seed".to_owned() }
     }
 

@@ -40,9 +40,16 @@ fn start(agents: &[(&str, AgentCard)]) -> InputKind {
         limits: Limits::default(),
         settings: serde_json::Value::Null,
     };
-    let agents: BTreeMap<String, AgentCard> = agents.iter().map(|(name, card)| ((*name).to_owned(), card.clone())).collect();
-    let plan =
-        Plan { caller: None, title: SECRET.into(), root, agents: agents.into(), limits: Limits::default(), workspace: None };
+    let agents: BTreeMap<String, AgentCard> =
+        agents.iter().map(|(name, card)| ((*name).to_owned(), card.clone())).collect();
+    let plan = Plan {
+        caller: None,
+        title: SECRET.into(),
+        root,
+        agents: agents.into(),
+        limits: Limits::default(),
+        workspace: None,
+    };
     InputKind::Started(Box::new(Start { format: 1, plan, seed: "00".into() }))
 }
 

@@ -42,7 +42,8 @@ fn begun() -> InputKind {
     let limits = Limits { steps: Some(300), active_ms: Some(60_000), ..Limits::default() };
     let root = NodePlan { protocol: WATCH.into(), version: 1, limits, settings };
     let limits = Limits { active_ms: Some(90_000), money: Some(Money(5)), ..Limits::default() };
-    let agents: std::collections::BTreeMap<_, _> = [("w".to_owned(), card()), ("c".to_owned(), card())].into();
+    let agents: std::collections::BTreeMap<_, _> =
+        [("w".to_owned(), card()), ("c".to_owned(), card())].into();
     let plan = Plan { caller: None, title: "t".into(), root, agents: agents.into(), limits, workspace: None };
     InputKind::Started(Box::new(Start { format: 1, plan, seed: "00".into() }))
 }

@@ -1,0 +1,12 @@
+//! The tests of this crate from outside, in one binary: a test is named `MODULE::NAME`.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)] // a test that cannot go on says so
+
+mod caching;
+mod cut;
+mod driving;
+mod folder;
+mod launcher;
+mod scale;
+mod survey;
+mod tools;
+mod workspace;
