@@ -16,7 +16,7 @@ use crate::http::refused::ErrorBody;
 use crate::http::tools;
 use crate::http::{Broken, Dialect, PartialReply, counts};
 use crate::openai::{Str, reply_limit, system};
-use contents::{Content, Function, contents, declared, said};
+use contents::{Function, GeminiContent, contents, declared, said};
 
 pub(crate) struct Google {
     pub model: String,
@@ -47,13 +47,13 @@ pub(crate) const OURS: &[&str] = &[
 
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
-struct Body<'a> {
-    contents: Vec<Content<'a>>,
+struct GeminiBody<'a> {
+    contents: Vec<GeminiContent<'a>>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    system_instruction: Option<Content<'a>>,
+    system_instruction: Option<GeminiContent<'a>>,
     generation_config: Config<'a>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    tools: Option<[Tools<'a>; 1]>,
+    tools: Option<[GeminiTools<'a>; 1]>,
 }
 
 #[derive(Serialize)]
@@ -81,7 +81,7 @@ struct Thinking<'a> {
 
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
-struct Tools<'a> {
+struct GeminiTools<'a> {
     function_declarations: Vec<Function<'a>>,
 }
 
@@ -120,12 +120,12 @@ struct Candidate<'a> {
 #[derive(Deserialize)]
 struct Spoke<'a> {
     #[serde(borrow, default)]
-    parts: Option<Vec<Part<'a>>>,
+    parts: Option<Vec<GeminiReplyPart<'a>>>,
 }
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct Part<'a> {
+struct GeminiReplyPart<'a> {
     #[serde(borrow, default)]
     text: Option<Str<'a>>,
     #[serde(default)]
@@ -227,10 +227,11 @@ impl Dialect for Google {
     fn body(&self, call: &Call, schema: Option<&RawValue>) -> Result<Vec<u8>, serde_json::Error> {
         let mut out = Vec::with_capacity(tools::size(&call.messages));
         let limit = reply_limit(call, self.max_tokens).saturating_add(self.thinking.unwrap_or(0));
-        let tools = tools::offered(call)?.map(|offers| [Tools { function_declarations: declared(offers) }]);
+        let tools =
+            tools::offered(call)?.map(|offers| [GeminiTools { function_declarations: declared(offers) }]);
         serde_json::to_writer(
             &mut out,
-            &Body {
+            &GeminiBody {
                 contents: contents(&call.messages, &self.model)?,
                 system_instruction: system(call, self.system.as_deref()).map(|text| said(Cow::Owned(text))),
                 generation_config: Config {

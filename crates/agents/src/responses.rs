@@ -17,7 +17,7 @@ use crate::http::refused::ErrorBody;
 use crate::http::tools;
 use crate::http::{Broken, Dialect, PartialReply, counts};
 use crate::openai::{Str, WireUsage, cache_key, reply_limit, system};
-use input::{Declared, Input, declared};
+use input::{Declared, ResponsesInput, declared};
 
 pub(crate) struct Responses {
     pub model: String,
@@ -54,11 +54,11 @@ pub(crate) const OURS: &[&str] = &[
 ];
 
 #[derive(Serialize)]
-struct Body<'a> {
+struct ResponsesBody<'a> {
     model: &'a str,
     #[serde(skip_serializing_if = "Option::is_none")]
     instructions: Option<String>,
-    input: Input<'a>,
+    input: ResponsesInput<'a>,
     stream: bool,
     store: bool,
     max_output_tokens: u64,
@@ -76,11 +76,11 @@ struct Body<'a> {
 
 #[derive(Serialize)]
 struct TextOptions<'a> {
-    format: Format<'a>,
+    format: SchemaFormat<'a>,
 }
 
 #[derive(Serialize)]
-struct Format<'a> {
+struct SchemaFormat<'a> {
     #[serde(rename = "type")]
     kind: &'static str,
     name: &'static str,
@@ -94,7 +94,7 @@ struct Reasoning<'a> {
 }
 
 #[derive(Deserialize)]
-struct Event<'a> {
+struct ResponsesEvent<'a> {
     #[serde(rename = "type", borrow, default)]
     kind: Option<Str<'a>>,
     #[serde(borrow, default)]
@@ -102,7 +102,7 @@ struct Event<'a> {
     #[serde(default)]
     output_index: Option<u64>,
     #[serde(borrow, default)]
-    item: Option<Item<'a>>,
+    item: Option<OutputItem<'a>>,
     #[serde(borrow, default)]
     response: Option<Whole<'a>>,
 }
@@ -116,7 +116,7 @@ struct Whole<'a> {
     #[serde(borrow, default)]
     incomplete_details: Option<Incomplete<'a>>,
     #[serde(borrow, default)]
-    output: Option<Vec<Item<'a>>>,
+    output: Option<Vec<OutputItem<'a>>>,
     #[serde(default, deserialize_with = "counts::part")]
     usage: Option<WireUsage>,
     #[serde(default)]
@@ -131,7 +131,7 @@ struct Incomplete<'a> {
 
 /// A message, a call, reasoning, or something that is added to the API later.
 #[derive(Deserialize)]
-struct Item<'a> {
+struct OutputItem<'a> {
     #[serde(rename = "type", borrow, default)]
     kind: Option<Str<'a>>,
     #[serde(borrow, default)]
@@ -141,11 +141,11 @@ struct Item<'a> {
     #[serde(borrow, default)]
     arguments: Option<Str<'a>>,
     #[serde(borrow, default)]
-    content: Option<Vec<Part<'a>>>,
+    content: Option<Vec<OutputPart<'a>>>,
 }
 
 #[derive(Deserialize)]
-struct Part<'a> {
+struct OutputPart<'a> {
     #[serde(rename = "type", borrow, default)]
     kind: Option<Str<'a>>,
     #[serde(borrow, default)]
@@ -154,7 +154,7 @@ struct Part<'a> {
     refusal: Option<Str<'a>>,
 }
 
-impl Item<'_> {
+impl OutputItem<'_> {
     /// `with_text`: what a message says has not come in pieces.
     fn add_to(&self, index: u64, with_text: bool, partial: &mut PartialReply) -> Result<(), Broken> {
         match Str::or_empty(self.kind.as_ref()) {
@@ -217,13 +217,13 @@ impl Dialect for Responses {
         let without = self.without.load(Ordering::Relaxed);
         let has = |flag| without & flag == 0;
         let mut out = Vec::with_capacity(tools::size(&call.messages));
-        let format = |schema| Format { kind: "json_schema", name: "answer", strict: true, schema };
+        let format = |schema| SchemaFormat { kind: "json_schema", name: "answer", strict: true, schema };
         serde_json::to_writer(
             &mut out,
-            &Body {
+            &ResponsesBody {
                 model: &self.model,
                 instructions: system(call, self.system.as_deref()),
-                input: Input(&call.messages),
+                input: ResponsesInput(&call.messages),
                 stream: true,
                 store: false,
                 max_output_tokens: reply_limit(call, self.max_tokens).max(16),
@@ -243,7 +243,7 @@ impl Dialect for Responses {
             partial.done = true;
             return Ok(());
         }
-        let event: Event = serde_json::from_slice(data)?;
+        let event: ResponsesEvent = serde_json::from_slice(data)?;
         let index = event.output_index.unwrap_or(0);
         let delta = || event.delta.map(|delta| serde_json::from_str::<Str>(delta.get())).transpose();
         match Str::or_empty(event.kind.as_ref()) {

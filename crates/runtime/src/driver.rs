@@ -4,7 +4,6 @@
 //! and the engine is dropped: the journal still holds the last whole step.
 
 mod effects;
-mod own_call;
 
 use std::collections::{HashMap, HashSet, VecDeque};
 use std::path::{Path, PathBuf};
@@ -31,7 +30,6 @@ use crate::perform::{Back, Incoming};
 use crate::process_env::ProcessEnv;
 use crate::tools::Tools;
 use crate::witness::OptionalWitness;
-use own_call::OwnCall;
 
 /// How long the first Ctrl-C waits for paid replies in flight.
 const DRAIN: Duration = Duration::from_secs(5);
@@ -80,7 +78,7 @@ pub enum DriveError {
 }
 
 /// Told what a run has spent.
-pub type Meter = Box<dyn Fn(Spent) + Send + Sync>;
+pub type SpentMeter = Box<dyn Fn(Spent) + Send + Sync>;
 
 pub struct Driver {
     pub host: Arc<Host>,
@@ -93,7 +91,7 @@ pub struct Driver {
     pub updates: Option<mpsc::Sender<Update>>,
     pub log: LogWritten,
     /// Told what the run has spent whenever that changes.
-    pub meter: Option<Meter>,
+    pub meter: Option<SpentMeter>,
     /// What starting programs for the run needs; none where this program can start none.
     pub(crate) process_env: Option<Arc<ProcessEnv>>,
     pub(crate) watched: OptionalWitness,
@@ -114,13 +112,12 @@ struct RunningEffect {
     cancel: CancellationToken,
     /// To an agent that hears while it works.
     tell: Option<mpsc::Sender<String>>,
-    /// None for the call that the driver makes itself.
-    task: Option<tokio::task::JoinHandle<()>>,
+    task: tokio::task::JoinHandle<()>,
 }
 
 impl RunningEffect {
     const fn of(cancel: CancellationToken, task: tokio::task::JoinHandle<()>) -> Self {
-        Self { cancel, tell: None, task: Some(task) }
+        Self { cancel, tell: None, task }
     }
 }
 
@@ -130,7 +127,6 @@ struct RunLoop {
     clock: ActiveClock,
     at_work: HashMap<EffectId, RunningEffect>,
     incoming_in: Back,
-    own_call: OwnCall,
     /// Replies this driver gives by itself, taken before any that come in.
     own_replies: VecDeque<(EffectId, Reply)>,
     stopping: Stop,
@@ -176,7 +172,6 @@ impl Driver {
             clock,
             at_work: HashMap::new(),
             incoming_in,
-            own_call: OwnCall::default(),
             own_replies: VecDeque::new(),
             stopping: Stop::No,
             seen_mail: HashSet::new(),
@@ -200,10 +195,9 @@ impl RunLoop {
         mut incoming: mpsc::Receiver<Box<Incoming>>,
     ) -> Result<RunReport, DriveError> {
         let result = self.go(first, texts, &mut mail, &mut incoming).await;
-        self.own_call = OwnCall::default();
         for work in self.at_work.values() {
             work.cancel.cancel();
-            work.task.as_ref().map(tokio::task::JoinHandle::abort);
+            work.task.abort();
         }
         for tools in self.tools.values() {
             Box::pin(tools.close()).await;
@@ -271,7 +265,7 @@ impl RunLoop {
                         return Ok(ended);
                     }
                 }
-                Some(next) = self.own_call.or(incoming) => self.take(*next).await?,
+                Some(next) = incoming.recv() => self.take(*next).await?,
                 Some(delivery) = mail.recv() => Box::pin(self.mail(*delivery)).await?,
                 else => return Err(DriveError::Closed),
             }
@@ -457,7 +451,7 @@ impl RunLoop {
                 biased;
                 Ok(()) = stop.changed() => self.stopping = *stop.borrow_and_update(),
                 () = &mut deadline => break,
-                Some(next) = self.own_call.or(incoming) => self.take(*next).await?,
+                Some(next) = incoming.recv() => self.take(*next).await?,
             }
         }
         // What is still under way is paid for: it is stopped, and says what it used by then.
@@ -469,7 +463,7 @@ impl RunLoop {
                 biased;
                 Ok(()) = stop.changed() => self.stopping = *stop.borrow_and_update(),
                 () = &mut last_words => break,
-                Some(next) = self.own_call.or(incoming) => self.take(*next).await?,
+                Some(next) = incoming.recv() => self.take(*next).await?,
             }
         }
         Ok(Some(match self.driver.engine.outcome() {

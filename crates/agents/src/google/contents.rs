@@ -15,15 +15,15 @@ const MAX_NAME: usize = 64;
 const UNSIGNED: &str = "skip_thought_signature_validator";
 
 #[derive(Serialize)]
-pub(super) struct Content<'a> {
+pub(super) struct GeminiContent<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     role: Option<&'static str>,
-    parts: Vec<Part<'a>>,
+    parts: Vec<GeminiPart<'a>>,
 }
 
 #[derive(Serialize)]
 #[serde(untagged, rename_all_fields = "camelCase")]
-enum Part<'a> {
+enum GeminiPart<'a> {
     Text {
         text: Cow<'a, str>,
     },
@@ -56,33 +56,33 @@ struct Call<'a> {
 #[derive(Serialize)]
 struct Response<'a> {
     name: Cow<'a, str>,
-    response: Outcome<'a>,
+    response: FunctionOutcome<'a>,
 }
 
 #[derive(Serialize)]
 #[serde(rename_all = "snake_case")]
-enum Outcome<'a> {
+enum FunctionOutcome<'a> {
     Output(&'a str),
     Error(&'a str),
 }
 
 /// A text without a speaker.
-pub(super) fn said(text: Cow<'_, str>) -> Content<'_> {
-    Content { role: None, parts: vec![Part::Text { text }] }
+pub(super) fn said(text: Cow<'_, str>) -> GeminiContent<'_> {
+    GeminiContent { role: None, parts: vec![GeminiPart::Text { text }] }
 }
 
 pub(super) fn contents<'a>(
     messages: &'a [Spoken],
     model: &str,
-) -> Result<Vec<Content<'a>>, serde_json::Error> {
+) -> Result<Vec<GeminiContent<'a>>, serde_json::Error> {
     let signature = is_signed(model).then_some(UNSIGNED);
     let mut contents = Vec::with_capacity(messages.len());
     let mut asked: &[RawToolCall] = &[];
     for spoken in messages {
         let result = |said: &'a RawToolResult| responded(said, asked);
-        let mut parts: Vec<Part<'a>> = spoken.results.iter().map(result).collect();
+        let mut parts: Vec<GeminiPart<'a>> = spoken.results.iter().map(result).collect();
         if !spoken.text.trim().is_empty() {
-            parts.push(Part::Text { text: Cow::Borrowed(&spoken.text) });
+            parts.push(GeminiPart::Text { text: Cow::Borrowed(&spoken.text) });
         }
         parts.extend(spoken.images.iter().map(shown));
         for raw_call in &spoken.calls {
@@ -90,7 +90,7 @@ pub(super) fn contents<'a>(
                 name: plain(&raw_call.name, MAX_NAME),
                 args: serde_json::from_str(object(&raw_call.args))?,
             };
-            parts.push(Part::Call { function_call, thought_signature: signature });
+            parts.push(GeminiPart::Call { function_call, thought_signature: signature });
         }
         if !spoken.calls.is_empty() {
             asked = &spoken.calls;
@@ -100,7 +100,7 @@ pub(super) fn contents<'a>(
             Speaker::Assistant => "model",
         };
         if !parts.is_empty() {
-            contents.push(Content { role: Some(role), parts });
+            contents.push(GeminiContent { role: Some(role), parts });
         }
     }
     Ok(contents)
@@ -112,15 +112,16 @@ fn is_signed(model: &str) -> bool {
     name.starts_with("gemini-") && !name.starts_with("gemini-1") && !name.starts_with("gemini-2")
 }
 
-fn responded<'a>(said: &'a RawToolResult, asked: &'a [RawToolCall]) -> Part<'a> {
+fn responded<'a>(said: &'a RawToolResult, asked: &'a [RawToolCall]) -> GeminiPart<'a> {
     let name =
         asked.iter().find(|raw_call| raw_call.id == said.call).map_or("", |raw_call| raw_call.name.as_str());
-    let response = if said.ok { Outcome::Output(&said.text) } else { Outcome::Error(&said.text) };
-    Part::Response { function_response: Response { name: plain(name, MAX_NAME), response } }
+    let response =
+        if said.ok { FunctionOutcome::Output(&said.text) } else { FunctionOutcome::Error(&said.text) };
+    GeminiPart::Response { function_response: Response { name: plain(name, MAX_NAME), response } }
 }
 
-fn shown(image: &Picture) -> Part<'_> {
-    Part::InlineData { inline_data: Inline { mime_type: &image.media, data: &image.base64 } }
+fn shown(image: &Picture) -> GeminiPart<'_> {
+    GeminiPart::InlineData { inline_data: Inline { mime_type: &image.media, data: &image.base64 } }
 }
 
 #[derive(Serialize)]

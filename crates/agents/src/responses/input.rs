@@ -15,14 +15,14 @@ use crate::openai::DataUrl;
 /// The longest name of a tool that the API takes.
 const MAX_NAME: usize = 64;
 
-pub(super) struct Input<'a>(pub &'a [Spoken]);
+pub(super) struct ResponsesInput<'a>(pub &'a [Spoken]);
 
-impl Serialize for Input<'_> {
+impl Serialize for ResponsesInput<'_> {
     fn serialize<S: Serializer>(&self, s: S) -> Result<S::Ok, S::Error> {
         let mut list = s.serialize_seq(None)?;
         for spoken in self.0 {
             for result in &spoken.results {
-                list.serialize_element(&Item::FunctionCallOutput {
+                list.serialize_element(&InputItem::FunctionCallOutput {
                     call_id: &result.call,
                     output: &result.text,
                 })?;
@@ -33,8 +33,11 @@ impl Serialize for Input<'_> {
             }
             for raw_call in &spoken.calls {
                 let name = plain(&raw_call.name, MAX_NAME);
-                let call =
-                    Item::FunctionCall { call_id: &raw_call.id, name, arguments: object(&raw_call.args) };
+                let call = InputItem::FunctionCall {
+                    call_id: &raw_call.id,
+                    name,
+                    arguments: object(&raw_call.args),
+                };
                 list.serialize_element(&call)?;
             }
         }
@@ -42,43 +45,43 @@ impl Serialize for Input<'_> {
     }
 }
 
-const fn shown(image: &Picture) -> Part<'_> {
-    Part::InputImage { image_url: DataUrl(image) }
+const fn shown(image: &Picture) -> InputPart<'_> {
+    InputPart::InputImage { image_url: DataUrl(image) }
 }
 
-fn message(spoken: &Spoken) -> Item<'_> {
+fn message(spoken: &Spoken) -> InputItem<'_> {
     let role = match spoken.from {
         Speaker::User => "user",
         Speaker::Assistant => "assistant",
     };
     let content = if spoken.images.is_empty() {
-        Content::Text(&spoken.text)
+        InputContent::Text(&spoken.text)
     } else {
         let words = Some(spoken.text.as_str()).filter(|text| !text.is_empty());
-        let words = words.map(|text| Part::InputText { text });
-        Content::Parts(words.into_iter().chain(spoken.images.iter().map(shown)).collect())
+        let words = words.map(|text| InputPart::InputText { text });
+        InputContent::Parts(words.into_iter().chain(spoken.images.iter().map(shown)).collect())
     };
-    Item::Message { role, content }
+    InputItem::Message { role, content }
 }
 
 #[derive(Serialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
-enum Item<'a> {
-    Message { role: &'static str, content: Content<'a> },
+enum InputItem<'a> {
+    Message { role: &'static str, content: InputContent<'a> },
     FunctionCall { call_id: &'a str, name: Cow<'a, str>, arguments: &'a str },
     FunctionCallOutput { call_id: &'a str, output: &'a str },
 }
 
 #[derive(Serialize)]
 #[serde(untagged)]
-enum Content<'a> {
+enum InputContent<'a> {
     Text(&'a str),
-    Parts(Vec<Part<'a>>),
+    Parts(Vec<InputPart<'a>>),
 }
 
 #[derive(Serialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
-enum Part<'a> {
+enum InputPart<'a> {
     InputText { text: &'a str },
     InputImage { image_url: DataUrl<'a> },
 }

@@ -32,7 +32,7 @@ fn all_scenes_end_as_they_should_and_can_be_played_again_without_git() {
     let (code, said) = demo(home.path(), &std::env::var("PATH").unwrap(), Path::new("demo"));
     assert_eq!(code, Some(0), "{said}");
     for line in [
-        "the rejection is overruled",
+        "rejection overruled",
         "the critic stated 85; the sum counts",
         "by lenses-method (method), 100 by lenses-policy (policy): at least 80",
         "escalated to escalation-editor: 3 rounds did not reach 80",

@@ -43,7 +43,7 @@ impl Held {
 }
 
 fn spawn(dir: &Path) -> (Held, RunId) {
-    let mut held = run_child(dir, "child");
+    let mut held = run_child(dir, "ownership::child");
     let run = held.wait_for("RUN ").parse().unwrap();
     (held, run)
 }
@@ -67,7 +67,7 @@ fn busy_child() {
 #[test]
 fn what_was_acknowledged_survives_a_kill_and_nothing_is_torn() {
     let dir = tempfile::tempdir().unwrap();
-    let mut held = run_child(dir.path(), "busy_child");
+    let mut held = run_child(dir.path(), "ownership::busy_child");
     let run: RunId = held.wait_for("RUN ").parse().unwrap();
     let acknowledged: usize = (0..200).map(|_| held.wait_for("ACK ")).last().unwrap().parse().unwrap();
     held.child.kill().unwrap();

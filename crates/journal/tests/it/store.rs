@@ -297,7 +297,7 @@ fn a_full_store_fails_the_append_says_so_and_loses_nothing() {
     }
     let exe = std::env::current_exe().unwrap();
     let script = "trap '' XFSZ; ulimit -f 1500; exec \"$0\" --exact \
-                  a_full_store_fails_the_append_says_so_and_loses_nothing --nocapture";
+                  store::a_full_store_fails_the_append_says_so_and_loses_nothing --nocapture";
     let mut child = std::process::Command::new("sh");
     child.arg("-c").arg(script).arg(exe).env("GADFLY_TEST_FULL", dir.path());
     let output = child.output().unwrap();

@@ -134,12 +134,7 @@ impl RunLoop {
             progress: self.progress(&effect.id),
             incoming: self.incoming_in.clone(),
         };
-        let task = if self.own_call.is_free() && self.driver.updates.is_none() && work.is_plain() {
-            self.own_call.make(work.plainly());
-            None
-        } else {
-            Some(tokio::spawn(work.run()))
-        };
+        let task = tokio::spawn(work.run());
         self.at_work.insert(effect.id.clone(), RunningEffect { cancel, tell, task });
     }
 

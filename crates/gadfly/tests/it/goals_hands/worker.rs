@@ -94,7 +94,7 @@ impl Kind {
     }
 }
 
-const PLAYER: &str = "worker::plays_a_worker";
+const PLAYER: &str = "goals_hands::worker::plays_a_worker";
 
 /// Not a test: what [`Kind::hire`] starts. The words stand behind the first `--`, the program's flags behind the
 /// second.
