@@ -42,7 +42,9 @@ fn no_agent_and_no_command_of_its_run_reaches_the_terminal_of_who_started_it() {
         kind.agent(&desk, "w", &format!("{shouting}\necho two >a.txt"), "done", "");
         let quiet = shouting.replace(">heard.txt", ">scratch/heard.txt");
         kind.agent(&desk, "c", &quiet, &passed(1), "");
-        desk.configure(&format!("[workspace]\nprepare = {}\n", serde_json::json!(shouting)));
+        // What is prepared is not delivered: the screen tells of it.
+        let before = shouting.replace(">heard.txt", ">before.txt");
+        desk.configure(&format!("[workspace]\nprepare = {}\n", serde_json::json!(before)));
         let screen =
             at_a_terminal(&desk, &[&crate::powers::desk::AUDIT[..], &["--verify", &shouting]].concat());
         assert!(screen.contains("ended 0"), "{}: {screen}", kind.name);
