@@ -41,8 +41,8 @@ pub(super) fn charge(span: &mut Span, usage: &Usage, cost: Money, is_priced: boo
         .failed
         .as_deref()
         .is_some_and(|why| [LOST, CANCELLED].contains(&why) || why == word(FailureKind::Timeout));
-    let is_lost = is_unanswered && *usage == Usage::default();
-    if is_lost || !is_priced {
+    let is_lost = span.failed.as_deref() == Some(LOST) || is_unanswered && *usage == Usage::default();
+    if is_lost || !is_priced || usage.estimated {
         attributes.flag(names::USAGE_UNKNOWN, true);
     }
     if is_lost {
