@@ -7,6 +7,7 @@ use crate::protocol::audit::routes::{self, INFORMATION_MISSING, UNMET_CRITERION}
 
 use super::{AuditReport, JudgedCriterion, SatisfactionVerdict};
 use crate::reading::audit::MOST_FINDINGS;
+use crate::reading::place;
 
 /// Unites the parts of one review, of which there may be one, and settles what no part answered: where no
 /// part ran out of budget, silence about a criterion is a no.
@@ -70,7 +71,10 @@ impl AuditReport {
             let Some(promoted) = promoted(criterion, by) else { continue };
             let about = |f: &Finding| match &f.criterion {
                 Some(id) => *id == criterion.id,
-                None => only && !named && f.severity == Severity::Fail && criterion.evidence != SILENT,
+                None => {
+                    at_its_place(f, criterion)
+                        || only && !named && f.severity == Severity::Fail && criterion.evidence != SILENT
+                }
             };
             let strongest = findings
                 .iter_mut()
@@ -83,6 +87,12 @@ impl AuditReport {
         }
         findings
     }
+}
+
+/// Whether the finding stands at a line that the criterion gives as its evidence.
+fn at_its_place(finding: &Finding, criterion: &JudgedCriterion) -> bool {
+    let Some(place) = finding.place.as_ref().filter(|place| place.line.is_some()) else { return false };
+    place::all(&criterion.evidence).any(|cited| cited.path == place.path && cited.line == place.line)
 }
 
 fn promoted(criterion: &JudgedCriterion, by: &str) -> Option<Finding> {

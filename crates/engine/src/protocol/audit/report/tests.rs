@@ -222,6 +222,18 @@ fn a_stated_finding_about_an_unmet_criterion_becomes_one_with_it() {
 }
 
 #[test]
+fn a_finding_at_the_line_a_criterion_names_is_about_it() {
+    let merged_at = |evidence: &str| {
+        let mut report = issues(vec![finding("missing-test", "nit")]);
+        report["criteria"][0]["verdict"] = "Unsatisfied".into();
+        report["criteria"][0]["evidence"] = evidence.into();
+        read(&report).unwrap().merged("cora")
+    };
+    assert_eq!(merged_at("see src/a.rs:3").len(), 1);
+    assert_eq!(merged_at("see src/a.rs:4").len(), 2, "another line is another point");
+}
+
+#[test]
 fn a_false_citation_does_not_take_the_criterion_with_it() {
     let mut report = beside("Unsatisfied", about_sc1("unmet-criterion"));
     report.findings[0].unsupported = Some("no such line".into());
