@@ -6,6 +6,7 @@ mod affirm;
 mod bygone;
 mod closing;
 mod lexicon;
+mod other_work;
 mod passing;
 mod patterns;
 mod polarity;
@@ -108,6 +109,12 @@ fn found(text: &str, scope: Scope, off: Option<Rule>) -> impl Iterator<Item = (R
             continue;
         }
         let mut sentence = *sentence;
+        let on_other_work =
+            Some(scope).filter(|scope| *scope == Scope::Prose).and_then(|_| other_work::rule(sentence));
+        if let Some(rule) = on_other_work.filter(|rule| off != Some(*rule)) {
+            found.push((rule, sentence.trim().to_owned()));
+            continue;
+        }
         if scope == Scope::Prose {
             match bygone::told(sentence, sentences.get(at + 1..).unwrap_or_default()) {
                 bygone::Told::Nothing => {}

@@ -103,3 +103,50 @@ fn items_under_an_approval_are_weighed() {
     assert_eq!(item(Tick::Open, "Sample size"), Weight::Against);
     assert_eq!(item(Tick::Done, "Sample size"), Weight::Fine);
 }
+
+/// A critic that did not see the work, left a part of it to others, or judged a version of its own.
+#[test]
+fn a_verdict_on_something_else_than_the_work_is_noticed() {
+    for (text, rule) in [
+        (
+            "The sandbox denied me access to src/ and tests/, so the following is based on the file names alone.",
+            Rule::Unseen,
+        ),
+        ("Access to the repository was refused.", Rule::Unseen),
+        ("I was denied permission to read the files.", Rule::Unseen),
+        ("Permission was denied when I opened the folder.", Rule::Unseen),
+        ("This is judged from the file names alone.", Rule::Unseen),
+        ("I went by the title and the headings only.", Rule::Unseen),
+        ("I had no access to the tests.", Rule::Unseen),
+        ("My tools gave up, so I rely on the description of the change.", Rule::Unseen),
+        ("Rows 1 and 3 were not assessed: please have someone else check the sample size.", Rule::Unseen),
+        ("Criterion 2 has not been evaluated.", Rule::Unseen),
+        ("The second item was left unchecked.", Rule::Unseen),
+        ("I skipped the third criterion.", Rule::Lenient),
+        ("A statistician would have to confirm the test.", Rule::Demand),
+        ("Please have someone else check the sample size.", Rule::Demand),
+        (
+            "I rewrote the draft to remove the problems first (n = 12, sources added, \"causes\" changed to \"was associated with\").",
+            Rule::Tampering,
+        ),
+        ("Scored on that version:", Rule::Tampering),
+        ("The score is for my version.", Rule::Tampering),
+        ("After fixing the filler myself, nothing is left to deduct.", Rule::Tampering),
+        ("With the sample size I added, everything is met.", Rule::Tampering),
+        ("I took out the unsupported claim before scoring.", Rule::Tampering),
+        ("Judged as it would read after the fixes.", Rule::Tampering),
+    ] {
+        let found = against(text, Scope::Prose).map(|(rule, _)| rule);
+        assert_eq!(found, Some(rule), "{text}");
+    }
+    for text in [
+        "I assessed every row.",
+        "The author rewrote the second sentence and added the number.",
+        "Access to the data is described in the last line.",
+        "The rows were assessed one by one.",
+        "The tests refuse access to outsiders, as they should.",
+        "Based on the files in the diff, both criteria are met.",
+    ] {
+        assert_eq!(against(text, Scope::Prose), None, "{text}");
+    }
+}

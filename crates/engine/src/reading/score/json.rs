@@ -83,8 +83,14 @@ pub(super) fn read(object: &Map<String, Value>, outer: &Map<String, Value>) -> S
     said.scores.extend(said.notes.iter().filter_map(|note| super::report::stated_score(note)));
     // `notes` may say that nothing was found; that is no finding.
     said.notes.retain(|note| !doubt::says_nothing(note));
+    // `"deductions": []` beside a list of issues: which of the two holds is not plain.
+    let empty = object.get("deductions").and_then(Value::as_array).is_some_and(Vec::is_empty);
     let stated: Vec<Value> = lists.into_iter().flatten().collect();
     let applied = stated.iter().filter(|one| !one.as_object().is_some_and(is_void)).count();
+    if empty && applied > 0 {
+        let why = "its deductions are an empty list, and another of its lists names some";
+        said.against.push((why.into(), "\"deductions\": []".into()));
+    }
     if let Some(stated_count) = object.get("count").filter(|count| !count.is_null()) {
         let number = count(stated_count).and_then(|count| usize::try_from(count).ok());
         if number.is_none_or(|number| number != stated.len() && number != applied) {
