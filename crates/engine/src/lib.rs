@@ -42,7 +42,7 @@
 //! let plan = Plan {
 //!     title: "a pond".into(),
 //!     root: settings.node_plan(Limits::default())?,
-//!     agents: BTreeMap::from([("writer".into(), card.clone()), ("reader".into(), card)]),
+//!     agents: BTreeMap::from([("writer".into(), card.clone()), ("reader".into(), card)]).into(),
 //!     limits: Limits::default(),
 //!     caller: None,
 //!     workspace: None,

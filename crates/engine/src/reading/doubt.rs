@@ -109,8 +109,9 @@ fn found(text: &str, scope: Scope, off: Option<Rule>) -> impl Iterator<Item = (R
             continue;
         }
         let mut sentence = *sentence;
-        let on_other_work =
-            Some(scope).filter(|scope| *scope == Scope::Prose).and_then(|_| other_work::rule(sentence));
+        let whole = sentence;
+        // Evidence describes a change, which somebody else made.
+        let on_other_work = if scope == Scope::Evidence { None } else { other_work::rule(sentence) };
         if let Some(rule) = on_other_work.filter(|rule| off != Some(*rule)) {
             found.push((rule, sentence.trim().to_owned()));
             continue;
@@ -145,6 +146,9 @@ fn found(text: &str, scope: Scope, off: Option<Rule>) -> impl Iterator<Item = (R
                     .then_some(Rule::Unaffirmed)
             }),
         };
+        let in_any_words =
+            || Some(whole).filter(|_| scope == Scope::Prose).and_then(other_work::in_any_words);
+        let rule = rule.or_else(|| in_any_words().filter(|rule| off != Some(*rule)));
         found.extend(rule.map(|rule| (rule, sentence.trim().to_owned())));
     }
     found.into_iter()
@@ -428,7 +432,7 @@ pub fn condition(text: &str) -> bool {
 }
 
 /// A text in sentences; a full stop inside a number or a name ends none.
-fn sentences(text: &str) -> impl Iterator<Item = &str> {
+pub fn sentences(text: &str) -> impl Iterator<Item = &str> {
     let mut rest = text;
     std::iter::from_fn(move || {
         if rest.is_empty() {

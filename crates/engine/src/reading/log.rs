@@ -161,7 +161,11 @@ fn is_ticked(line: &str) -> bool {
 fn begins(line: &str) -> Option<bool> {
     let body = line.trim();
     let bare = body.trim_start_matches(['●', '⏺', '•', '*', '-', '>', '→', '✔', '✓', ' ']);
-    if body.starts_with('⎿') {
+    if body.starts_with(['⎿', '└']) {
+        return Some(true);
+    }
+    // `• Ran wc -w d.md`, with what it printed below.
+    if body.starts_with(['•', '●']) && bare.starts_with("Ran ") {
         return Some(true);
     }
     // `☒ Read the draft`: a step of a list that an agent ticks off.
@@ -270,6 +274,7 @@ mod tests {
         for text in [
             "● Read(d.md)\n  ⎿  Read 1 line",
             "$ wc -w d.md\n41 d.md",
+            "• Ran wc -w d.md\n  └ 41 d.md",
             "[2026-11-17 10:02:11] INFO loading",
             "10:02:11 INFO loading",
             "[Bash: wc -w d.md]",

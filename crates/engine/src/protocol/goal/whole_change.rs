@@ -104,7 +104,7 @@ impl GoalProtocol {
 
     pub(super) fn looked_over(&mut self, reply: Result<&str, &CallFailure>, cx: &mut Cx<'_>) {
         let Some(asked) = self.whole.asked.take() else { return };
-        // PendingReview about its doubt it either takes that back in plain words, or it stands.
+        // Asked about its doubt it either takes that back in plain words, or it stands.
         let said = match (reply, &asked.doubt) {
             (Err(failure), None) => {
                 return self.not_looked(&failure.to_string(), asked.checking, asked.detail, cx);

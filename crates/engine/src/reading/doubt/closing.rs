@@ -8,7 +8,7 @@ use regex::Regex;
 use crate::reading::english;
 
 /// What a sentence of leave begins with.
-const OPENS: &str = r"(?xi)^\W*(?:(?:I\s+)?hope\s+(?:this|that|it|these)\b|let\s+me\s+know\b|feel\s+free\b|(?:good|best\s+of)\s+luck\b|thank(?:s|\s+you)\b|many\s+thanks\b|(?:best|kind|warm)\s+regards\b|regards\b|cheers\b|sincerely\b|(?:I(?:['’]m|\s+am)?\s+)?look(?:ing)?\s+forward\b|congrat\w*\b|(?:great|good|nice|excellent|lovely|superb|fine)\s+(?:work|job|effort|writing)\b|well\s+done\b|keep\s+(?:it\s+up|up)\b|(?:I(?:['’]m|\s+am|['’]d\s+be|\s+would\s+be)\s+)?(?:happy|glad)\s+(?:to|writing|coding|editing|publishing)\b|(?:would|do)\s+you\s+(?:like|want|need)\b|shall\s+I\b|should\s+you\s+(?:need|have|want|wish)\b|if\s+you(?:['’]d)?\s+(?:want|like|wish|need|have|prefer|would\s+like)\b|is\s+there\s+anything\s+else\b|anything\s+else\s+(?:I|you)\b|have\s+a\s+(?:great|good|nice|lovely)\b|you\s+(?:can|may)\s+(?:now\s+)?(?:move\s+on|proceed|go\s+ahead|continue|merge|publish|submit|ship)\b|(?:please\s+)?(?:don['’]t|do\s+not)\s+hesitate\b|just\s+(?:ask|say|shout|ping)\b|end\s+of\s+(?:review|report|verdict)\b|I\s+(?:can|could)\s+also\s+(?:review|check|look|go|take|explore|help)\b)";
+const OPENS: &str = r"(?xi)^\W*(?:(?:I\s+)?hope\s+(?:this|that|it|these)\b|let\s+me\s+know\b|feel\s+free\b|(?:good|best\s+of)\s+luck\b|thank(?:s|\s+you)\b|many\s+thanks\b|(?:best|kind|warm)\s+regards\b|regards\b|cheers\b|sincerely\b|(?:I(?:['’]m|\s+am)?\s+)?look(?:ing)?\s+forward\b|congrat\w*\b|(?:great|good|nice|excellent|lovely|superb|fine)\s+(?:work|job|effort|writing)\b|well\s+done\b|keep\s+(?:it\s+up|up)\b|(?:I(?:['’]m|\s+am|['’]d\s+be|\s+would\s+be)\s+)?(?:happy|glad)\s+(?:to|writing|coding|editing|publishing)\b|(?:would|do)\s+you\s+(?:like|want|need)\b|shall\s+I\b|want\s+me\s+to\b|should\s+you\s+(?:need|have|want|wish)\b|if\s+you(?:['’]d)?\s+(?:want|like|wish|need|have|prefer|would\s+like)\b|is\s+there\s+anything\s+else\b|anything\s+else\s+(?:I|you)\b|have\s+a\s+(?:great|good|nice|lovely)\b|you\s+(?:can|may)\s+(?:now\s+)?(?:move\s+on|proceed|go\s+ahead|continue|merge|publish|submit|ship)\b|(?:please\s+)?(?:don['’]t|do\s+not)\s+hesitate\b|just\s+(?:ask|say|shout|ping)\b|end\s+of\s+(?:review|report|verdict)\b|I\s+(?:can|could)\s+also\s+(?:review|check|look|go|take|explore|help)\b)";
 
 /// What speaks of the work, or of something to be done with it.
 const WORK: &str = r"(?xi)\b(?:once|until|after|as\s+soon\s+as|when|before|unless|provided|still|yet|without|missing|lack\w*|remaining|open\s+(?:items?|points?|issues?)|add\w*|fill\w*|fix\w*|correct\w*|chang\w*|revis\w*|updat\w*|suppl\w+|includ\w*|clarif\w*|address\w*|resol\w*|nam(?:e|ed|es|ing)|stat(?:e|ed|es|ing)|specif\w+|improv\w*|rewrit\w*|reword\w*|problems?|issues?|concerns?|defects?|corrections?|sample|number|numbers|size|test|tests|figure|next\s+(?:version|draft|round|revision|iteration)|(?:final|corrected|improved)\s+(?:version|draft))\b";
@@ -20,7 +20,17 @@ static WORK_RE: LazyLock<Option<Regex>> = LazyLock::new(|| english::pattern(WORK
 pub(super) fn is_leave(sentence: &str) -> bool {
     sentence.split_whitespace().count() <= 24
         && OPENS_RE.as_ref().is_some_and(|re| re.is_match(sentence))
-        && !WORK_RE.as_ref().is_some_and(|re| re.is_match(sentence))
+        && !WORK_RE.as_ref().is_some_and(|re| re.is_match(&without_offer(sentence)))
+}
+
+/// `Happy to help with the next draft`: an offer of help, whatever it names.
+fn without_offer(sentence: &str) -> std::borrow::Cow<'_, str> {
+    static HELP: LazyLock<Option<Regex>> = LazyLock::new(|| {
+        english::pattern(
+            r"(?i)\b(?:to\s+help|help\s+you)\s+with\s+(?:the|your|a|another)\s+next\s+(?:draft|version|round|one|section)\b",
+        )
+    });
+    HELP.as_ref().map_or(sentence.into(), |re| re.replace_all(sentence, " "))
 }
 
 /// Does it begin like one and speak of something to be done all the same?
@@ -31,7 +41,7 @@ pub(super) fn is_asked_in_leave(sentence: &str) -> bool {
         )
     });
     OFFERS.as_ref().is_some_and(|re| re.is_match(sentence))
-        && WORK_RE.as_ref().is_none_or(|re| re.is_match(sentence))
+        && WORK_RE.as_ref().is_none_or(|re| re.is_match(&without_offer(sentence)))
 }
 
 #[cfg(test)]
@@ -45,6 +55,8 @@ mod tests {
             "Let me know if you would like me to look at anything else.",
             "I look forward to seeing it published.",
             "Would you like me to review another section?",
+            "Happy to help with the next draft whenever you're ready!",
+            "Want me to polish the wording too?",
             "Best regards,",
         ] {
             assert!(is_leave(text), "{text}");

@@ -148,6 +148,8 @@ const HARMLESS: &str = r"(?xi)
     |\bmust-have\b|\bfail[- ]?safe\b|\bfailure\s+(?:scenario|mode|case)s?\b|\bnot\s+only\b|\bbut\s+not\s+required\b
     |\b(?:and|so|therefore)\s+(?:it\s+)?needs?\s+no\b[^.;\n]{0,40}
     |\bneeds?\s+(?:no|not)\b[^.;\n]{0,40}
+    |\bneeds?\s+only\s+(?:\d+|one|two|three|half)\b
+    |\b(?:none|nothing|neither|no\s+\w+)\s+(?:of\s+\w+\s+)?(?:is|are|was|were)\s+(?:meant|supposed|planned|marked|said)\s+to\s+run\s+(?:side\s+by\s+side|in\s+parallel|together|at\s+once|at\s+the\s+same\s+time|concurrently)\b
     |\bif\s+(?:needed|desired|you\s+(?:like|wish|want))\b|\bwould\s+be\s+(?:nice|welcome)\s+but\b";
 
 /// What cannot be said of the work without asking for a change to it.

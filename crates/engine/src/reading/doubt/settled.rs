@@ -174,12 +174,14 @@ pub(super) fn rest(sentence: &str, before: Option<&str>, after: Option<&str>) ->
     let mut at = 0;
     while at < parts.len() {
         let part = parts[at];
-        let next = parts.get(at + 1).copied().or_else(|| (at + 1 == parts.len()).then_some(after));
-        let next = next.unwrap_or_default();
         let later = || parts[at + 1..].iter().copied().chain([first_clause(after)]);
-        // A criterion, and the next words say that it is met.
+        // Criteria, and the next words say that they are met: `it must … and must …; it does both`.
         if is(&CRITERION, part) {
             let forbidden = is(&FORBIDS, part);
+            let more = parts[at + 1..].iter().take_while(|more| !forbidden && demands_too(more)).count();
+            let answer = at + 1 + more;
+            let next = parts.get(answer).copied().or_else(|| (answer == parts.len()).then_some(after));
+            let next = next.unwrap_or_default();
             let measured = next.contains(|c: char| c.is_ascii_digit());
             let met = if forbidden && !(measured && is(&SO_IT_IS, next)) {
                 is(&SO_IT_IS_NOT, next)
@@ -187,11 +189,11 @@ pub(super) fn rest(sentence: &str, before: Option<&str>, after: Option<&str>) ->
                 is(&SO_IT_IS, next)
             };
             if met {
-                kept[at].clear();
-                if let Some(next) = kept.get_mut(at + 1) {
+                kept[at..answer].iter_mut().for_each(String::clear);
+                if let Some(next) = kept.get_mut(answer) {
                     *next = after_match(if forbidden { &SO_IT_IS_NOT } else { &SO_IT_IS }, next);
                 }
-                at += 2;
+                at = answer + 1;
                 continue;
             }
         }
@@ -220,6 +222,14 @@ pub(super) fn rest(sentence: &str, before: Option<&str>, after: Option<&str>) ->
         at += 1;
     }
     Rest::Text(kept.concat())
+}
+
+/// `… and must name the test`: the criterion before goes on.
+fn demands_too(clause: &str) -> bool {
+    let clause = clause.trim_start_matches([' ', ',']);
+    let clause = clause.strip_prefix("and ").unwrap_or(clause);
+    ["must ", "should ", "shall ", "needs to ", "has to "].iter().any(|head| clause.starts_with(head))
+        && !is(&FORBIDS, clause)
 }
 
 static SEARCH_VERB: LazyLock<Option<Regex>> = LazyLock::new(|| {
@@ -344,6 +354,7 @@ mod tests {
             ("I looked for a reason to reject this draft and failed to find one.", ""),
             ("I looked for gaps.", "There are none."),
             ("It must name the test, and it does.", ""),
+            ("A draft must state the size and must name the test; this one does both.", ""),
             ("It must not be longer than 60 words, and it is not.", ""),
             ("A draft has to give the number of mice.", "This one does (12)."),
         ] {
@@ -361,9 +372,11 @@ mod tests {
         ] {
             assert_eq!(left(sentence, after), Rest::Lacking, "{sentence}");
         }
-        for sentence in
-            ["It must name the test, and it does not.", "The test should be named; the rest is fine."]
-        {
+        for sentence in [
+            "It must name the test, and it does not.",
+            "It must state the size and must name the test; the size is stated.",
+            "The test should be named; the rest is fine.",
+        ] {
             assert_eq!(left(sentence, ""), Rest::Text(sentence.to_owned()), "{sentence}");
         }
     }

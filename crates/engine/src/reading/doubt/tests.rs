@@ -135,6 +135,16 @@ fn a_verdict_on_something_else_than_the_work_is_noticed() {
         ("With the sample size I added, everything is met.", Rule::Tampering),
         ("I took out the unsupported claim before scoring.", Rule::Tampering),
         ("Judged as it would read after the fixes.", Rule::Tampering),
+        ("With these small edits the text meets the rubric:", Rule::Tampering),
+        (
+            "The text of the draft itself was not included in what I received, so I have gone by the task, which covers it.",
+            Rule::Unseen,
+        ),
+        (
+            "I did not check whether a test is named, since the methods part was not visible to me.",
+            Rule::Unseen,
+        ),
+        ("The files could not be opened in this environment.", Rule::Unseen),
     ] {
         let found = against(text, Scope::Prose).map(|(rule, _)| rule);
         assert_eq!(found, Some(rule), "{text}");

@@ -130,6 +130,8 @@ impl Reader {
                 self.against("it states a score on another scale than 100", trimmed);
                 return;
             }
+            // `### Final` is a heading; a sum has its number.
+            Some(ScoreLine::Sum) if !trimmed.contains(|c: char| c.is_ascii_digit()) => {}
             Some(ScoreLine::Sum) => {
                 // `Total deductions: -47` says what is left.
                 if let Some(sum) = score_line::deducted(trimmed) {
@@ -163,6 +165,16 @@ impl Reader {
             }
         } else {
             self.go_on(trimmed);
+        }
+    }
+
+    /// A total in a sentence: one that is lower than what is counted is no projection.
+    fn speak(&mut self, text: &str) {
+        if !text.contains(['"', '“', '„', '`'])
+            && !text.contains(forms::STAND_IN)
+            && !text.to_lowercase().contains("threshold")
+        {
+            self.spoken_totals.extend(score_line::totals_in(text).map(|(total, _)| total));
         }
     }
 
@@ -244,6 +256,7 @@ impl Reader {
                 }
                 self.said.deviations.push(format!("listed and not deducted: {}", shorten(text, 100)));
             }
+            None if self.section == Section::Breakdown && lines::item(line).is_none() => self.speak(text),
             None if self.section == Section::Notes => self.said.notes.push(shorten(text, 2_000)),
             None => {
                 self.loose |= found.loose;
@@ -323,13 +336,7 @@ impl Reader {
         {
             self.against(rule.sentence(), &passage);
         }
-        // A total in a sentence: one that is lower than what is counted is no projection.
-        if !text.contains(['"', '“', '„', '`'])
-            && !text.contains(forms::STAND_IN)
-            && !text.to_lowercase().contains("threshold")
-        {
-            self.spoken_totals.extend(score_line::totals_in(text).map(|(total, _)| total));
-        }
+        self.speak(text);
         let found = amounts::read(text, false);
         self.loose |= found.loose || found.points.is_some();
         if found.points.is_some() {

@@ -106,7 +106,9 @@ impl Body {
         let last = ending.map_or("", |line| line.raw);
         // Who closed a sentence before leaves the last one open only where it was cut.
         let closed = |text: &str| {
-            text.trim_end_matches(['*', '_', '`', '"', '”', ')']).ends_with(['.', '!', '?', '。'])
+            let decorates =
+                |c: char| matches!(c, '*' | '_' | '`' | '"' | '”' | ')' | ' ') || forms::is_pictograph(c);
+            text.trim_end_matches(decorates).ends_with(['.', '!', '?', '。'])
         };
         let prose = ending.is_some_and(|line| matches!(line.kind, Kind::Plain(_)));
         // Who begins sentences with small letters closes none either.

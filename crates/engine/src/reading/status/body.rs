@@ -19,6 +19,8 @@ pub(super) struct Point {
     pub listed: Option<u32>,
     pub text: String,
     pub from_table: bool,
+    /// It stands above the verdict, where criteria are gone through.
+    pub above: bool,
 }
 
 #[derive(Default, Debug)]
@@ -33,6 +35,7 @@ pub(super) struct Body {
 impl Body {
     pub fn read(lines: &[Line<'_>], stated: &[(usize, Statement<'_>)]) -> Self {
         let mut body = Self::default();
+        let verdict = stated.iter().map(|(at, _)| *at).max();
         let mut section = Section::None;
         let mut open: Option<usize> = None;
         let mut paragraph = false;
@@ -79,11 +82,8 @@ impl Body {
                 Kind::Item(item) => {
                     let nested = open.is_some_and(|indent| line.indent >= indent + 2);
                     // `- Issue: …`, `- Fix: …`: two halves of one point.
-                    let half = body.items.last().is_some_and(|last| {
-                        open.is_some()
-                            && is_labelled(&last.text, &PROBLEMS)
-                            && is_labelled(item.text, &REMEDIES)
-                    });
+                    let half = open.is_some()
+                        && body.items.last().is_some_and(|last| is_other_half(&last.text, item.text));
                     if (nested || half)
                         && let Some(last) = body.items.last_mut()
                     {
@@ -93,6 +93,9 @@ impl Body {
                     }
                     open = Some(line.indent);
                     body.point(section, item);
+                    if let Some(point) = body.items.last_mut() {
+                        point.above = verdict.is_some_and(|verdict| at < verdict);
+                    }
                 }
                 Kind::Plain(text) if open.is_some() && !is_minor(text) => {
                     if let Some(last) =
@@ -153,6 +156,7 @@ impl Body {
             listed: item.number,
             text: text.to_owned(),
             from_table: false,
+            above: false,
         });
     }
 
@@ -179,7 +183,7 @@ impl Body {
             .collect::<Vec<_>>()
             .join(" — ");
         if !text.is_empty() {
-            self.items.push(Point { section, tick, listed: None, text, from_table: true });
+            self.items.push(Point { section, tick, listed: None, text, from_table: true, above: false });
         }
     }
 
@@ -277,9 +281,11 @@ fn is_sentence(heading: &str) -> bool {
     words.len() >= 4 && !asks && (own || words.iter().any(|word| verbs.contains(&word.as_str())))
 }
 
-/// Labels of the halves of a point: what is wrong, and what to do.
+/// Labels of the parts of a point: what is wrong, where, and what to do.
 const PROBLEMS: [&str; 8] =
     ["issue", "problem", "what", "finding", "why", "observation", "current", "concern"];
+const PLACES: [&str; 10] =
+    ["passage", "quote", "where", "location", "place", "text", "evidence", "line", "severity", "impact"];
 const REMEDIES: [&str; 9] = [
     "fix",
     "suggestion",
@@ -292,10 +298,20 @@ const REMEDIES: [&str; 9] = [
     "change",
 ];
 
-fn is_labelled(text: &str, labels: &[&str]) -> bool {
-    text.split_once(':').is_some_and(|(label, rest)| {
-        forms::is_one_of(label.trim_matches(['*', '_', ' ']), labels) && !rest.trim().is_empty()
-    })
+/// Does an item go on with the point before it: `Issue: …`, then `Fix: …`? A label that stands there already begins a new one.
+fn is_other_half(last: &str, next: &str) -> bool {
+    let begun = label(last).is_some_and(|label| PROBLEMS.contains(&label.as_str()));
+    begun
+        && label(next).is_some_and(|label| {
+            let known = PLACES.contains(&label.as_str()) || REMEDIES.contains(&label.as_str());
+            known && !last.to_lowercase().contains(&format!("{label}:"))
+        })
+}
+
+/// The label that something is said of, in small letters.
+fn label(text: &str) -> Option<String> {
+    let (label, rest) = text.split_once(':')?;
+    (!rest.trim().is_empty()).then(|| label.trim_matches(['*', '_', ' ']).to_lowercase())
 }
 
 fn has_digit(text: &str) -> bool {

@@ -175,6 +175,7 @@ fn json_point(section: Section, entry: &Value) -> Option<Point> {
         listed,
         text,
         from_table: false,
+        above: false,
     };
     match entry {
         Value::String(text) => {

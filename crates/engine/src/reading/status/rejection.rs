@@ -26,6 +26,13 @@ impl Body {
         if in_list >= in_table && in_list > 0 {
             self.items.retain(|p| !p.from_table || p.tick != Tick::Open);
         }
+        // So does a list of criteria above the verdict.
+        let open_where = |above: bool| {
+            self.items.iter().filter(|p| !p.from_table && p.above == above).filter(is_open).count()
+        };
+        if open_where(false) > 0 && open_where(false) >= open_where(true) {
+            self.items.retain(|p| !p.above || !is_open(&p));
+        }
         let listed =
             self.items.iter().any(|p| p.section == Section::Unresolved && !doubt::says_nothing(&p.text));
         let (mut open, mut addressed, mut notes) = (Vec::<Bullet>::new(), Vec::new(), Vec::new());
@@ -72,13 +79,20 @@ impl Body {
                     continue;
                 }
                 let whole = || vec![(Tick::None, text.as_str())];
-                for (tick, text) in walked(text).or_else(|| ordered(text)).unwrap_or_else(whole) {
+                let parts = walked(text).or_else(|| ordered(text)).or_else(|| added(text));
+                for (tick, text) in parts.unwrap_or_else(whole) {
                     if tick == Tick::Done {
                         continue;
                     }
                     let (text, section) = (text.to_owned(), *section);
-                    let bullet =
-                        Bullet::read(&Point { section, tick, listed: None, text, from_table: false });
+                    let bullet = Bullet::read(&Point {
+                        section,
+                        tick,
+                        listed: None,
+                        text,
+                        from_table: false,
+                        above: false,
+                    });
                     if open.iter().all(|known| known.whole != bullet.whole) {
                         open.push(bullet);
                     }
@@ -181,6 +195,41 @@ fn ordered(paragraph: &str) -> Option<Vec<(Tick, &str)>> {
     }
     let ends = starts.iter().skip(1).copied().chain([paragraph.len()]);
     Some(starts.iter().zip(ends).map(|(from, to)| (Tick::None, paragraph[*from..to].trim())).collect())
+}
+
+/// The sentences of a paragraph that add another lack to the first: `… is not stated. It also names no test.`
+fn added(paragraph: &str) -> Option<Vec<(Tick, &str)>> {
+    let mut starts = vec![0];
+    let mut at = 0;
+    for sentence in doubt::sentences(paragraph) {
+        if at > 0 && adds(sentence) {
+            starts.push(at);
+        }
+        at += sentence.len();
+    }
+    let ends = starts.iter().skip(1).copied().chain([paragraph.len()]);
+    let parts: Vec<_> =
+        starts.iter().zip(ends).map(|(from, to)| (Tick::None, paragraph[*from..to].trim())).collect();
+    (parts.len() >= 2 && doubt::against(parts[0].1, Scope::Prose).is_some()).then_some(parts)
+}
+
+/// Does a sentence begin a further point, and hold something against the work?
+fn adds(sentence: &str) -> bool {
+    let lower = sentence.trim_start().to_lowercase();
+    let also = lower.split_whitespace().take(5).any(|word| word.trim_end_matches(',') == "also");
+    let heads = [
+        "additionally",
+        "in addition",
+        "furthermore",
+        "moreover",
+        "nor ",
+        "besides",
+        "further,",
+        "second",
+        "another ",
+    ];
+    (also || heads.iter().any(|head| lower.starts_with(head)))
+        && doubt::against(sentence, Scope::Prose).is_some()
 }
 
 enum Standing {

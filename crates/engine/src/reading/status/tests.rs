@@ -341,6 +341,7 @@ fn numbers_that_cite_items_are_told_from_other_numbers() {
             listed: None,
             text: text.into(),
             from_table: false,
+            above: false,
         };
         let bullet = Bullet::read(&point);
         assert_eq!((bullet.cites.as_slice(), bullet.text.as_str()), (cites, rest), "{text}");
