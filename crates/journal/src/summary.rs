@@ -1,6 +1,6 @@
-//! How one run stands, in a line's worth of facts: a pure fold over its records. No decision reads it.
+//! How one run stands, in a line's worth of facts: the part of a [`crate::RunView`] that lists show. No decision reads it.
 
-use std::collections::HashSet;
+use std::collections::{BTreeMap, HashSet};
 
 use gadfly_engine::event::EventKind;
 use gadfly_engine::input::InputKind;
@@ -14,6 +14,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::deferred::Deferrals;
 use crate::run_id::RunId;
+use crate::view::RunTotals;
 
 /// No outcome yet, and a living process drives it.
 pub const RUNNING: &str = "running";
@@ -82,12 +83,6 @@ pub struct Summary {
     /// What was put off and what was settled; see `Journal::deferred`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) deferrals: Option<Box<Deferrals>>,
-    /// The seats of critics, where the protocol has several; the first is the primary.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    seats: Vec<String>,
-    /// Agents without a price row: what they use cannot be priced.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    unpriced: Vec<String>,
 }
 
 fn is_zero<N: Default + PartialEq>(n: &N) -> bool {
@@ -127,8 +122,6 @@ impl Summary {
             waiting_for: None,
             active_ms: 0,
             deferrals: None,
-            seats: Vec::new(),
-            unpriced: Vec::new(),
         }
     }
 
@@ -137,26 +130,29 @@ impl Summary {
         Self { created_ms, state: DAMAGED.to_owned(), title: why, ..Self::new(run) }
     }
 
-    pub fn apply(&mut self, input: &Input, step: &Step) {
+    /// Takes in a record that `totals` have taken in already.
+    pub(crate) fn apply(
+        &mut self,
+        input: &Input,
+        step: &Step,
+        planned: Option<&RunManifest>,
+        totals: &RunTotals,
+    ) {
         self.updated_ms = input.at.wall_ms;
         self.active_ms = self.active_ms.max(input.at.active_ms);
         match &input.what {
             InputKind::Started(start) => {
                 self.created_ms = input.at.wall_ms;
-                self.begin(&start.plan);
+                self.begin(&start.plan, planned);
             }
             InputKind::Resumed { .. } | InputKind::Answered { .. } => self.outcome_cleared(),
-            InputKind::Replied { effect: _, reply: gadfly_engine::Reply::Done(answer) } => {
-                // Which role answered is told by the `Charged` event's agent, below.
-                self.note_model(step, answer.model.as_deref());
-            }
             InputKind::Replied { .. } | InputKind::Observed { .. } | InputKind::Controlled(_) => {}
         }
         self.judged(step);
         for event in &step.events {
-            self.happened(&event.what);
+            self.happened(&event.what, totals);
         }
-        Deferrals::apply(&mut self.deferrals, input, step);
+        Deferrals::apply(&mut self.deferrals, input, step, planned);
         for effect in &step.effects {
             if let EffectKind::Turn(turn) = &effect.kind
                 && !self.is_pipeline()
@@ -164,7 +160,7 @@ impl Summary {
                 match turn.role {
                     Role::Worker => self.worker = Some(turn.agent.clone()),
                     // A second seat is no other critic; a fallback is.
-                    Role::Critic if self.seats.iter().skip(1).any(|seat| *seat == turn.agent) => {}
+                    Role::Critic if totals.is_second_seat(&turn.agent) => {}
                     Role::Critic => self.critic = Some(turn.agent.clone()),
                     Role::Advisor => {}
                 }
@@ -178,42 +174,26 @@ impl Summary {
         }
     }
 
-    fn begin(&mut self, plan: &Plan) {
+    fn begin(&mut self, plan: &Plan, planned: Option<&RunManifest>) {
         self.title.clone_from(&plan.title);
         self.protocol.clone_from(&plan.root.protocol);
-        let manifest = RunManifest::of(plan);
+        let Some(planned) = planned else { return };
         // A pipeline has many of each: the summary names none.
         if !self.is_pipeline() {
-            self.worker = manifest.worker().map(str::to_owned);
-            let seats: Vec<String> = manifest.all_seated(Job::Critic).map(str::to_owned).collect();
-            self.critic = seats.first().cloned();
-            self.seats = if seats.len() > 1 { seats } else { Vec::new() };
+            self.worker = planned.worker().map(str::to_owned);
+            self.critic = planned.seated(Job::Critic).map(str::to_owned);
         }
-        self.out = manifest.file;
-        self.rounds_max = manifest.rounds.unwrap_or(self.rounds_max);
-        let model = |agent: &Option<String>| {
-            agent.as_ref().and_then(|a| plan.agents.get(a)).and_then(|card| card.model.clone())
-        };
-        self.worker_model = model(&self.worker);
-        self.critic_model = model(&self.critic);
-        self.unpriced = plan
-            .agents
-            .iter()
-            .filter(|(_, card)| card.price.is_none() && !card.person)
-            .map(|(name, _)| name.clone())
-            .collect();
+        self.out.clone_from(&planned.file);
+        self.rounds_max = planned.rounds.unwrap_or(self.rounds_max);
     }
 
-    fn note_model(&mut self, step: &Step, model: Option<&str>) {
-        let Some(model) = model else { return };
-        for event in &step.events {
-            if let EventKind::Charged { agent, .. } = &event.what {
-                if self.worker.as_ref() == Some(agent) {
-                    self.worker_model = Some(model.to_owned());
-                }
-                if self.critic.as_ref() == Some(agent) {
-                    self.critic_model = Some(model.to_owned());
-                }
+    /// Names the models behind worker and critic.
+    pub(crate) fn name_models(&mut self, models: &BTreeMap<String, String>) {
+        let of = |agent: &Option<String>| agent.as_ref().and_then(|agent| models.get(agent));
+        for (named, agent) in [(&mut self.worker_model, &self.worker), (&mut self.critic_model, &self.critic)]
+        {
+            if named.as_ref() != of(agent) {
+                *named = of(agent).cloned();
             }
         }
     }
@@ -233,7 +213,7 @@ impl Summary {
         self.open_items = u32::try_from(open.len()).unwrap_or(u32::MAX);
     }
 
-    fn happened(&mut self, what: &EventKind) {
+    fn happened(&mut self, what: &EventKind, totals: &RunTotals) {
         match what {
             EventKind::Pipeline(PipelineEvent::OverallRound { round, of, .. }) => {
                 (self.rounds, self.rounds_max) = ((*round).max(self.rounds), *of);
@@ -257,8 +237,7 @@ impl Summary {
                 self.tokens = run.tokens;
                 self.cached = self.cached.saturating_add(usage.cache_read);
                 self.cost = run.money;
-                let unpriced = usage.cost.is_none() && usage.tokens() > 0 && self.unpriced.contains(agent);
-                self.cost_unknown |= run.unknown || unpriced;
+                self.cost_unknown |= run.unknown || totals.is_unpriced(agent, usage);
             }
             EventKind::CallLost { .. } => self.cost_unknown = true,
             // As the protocol takes it: a lower number changes nothing.
@@ -266,12 +245,6 @@ impl Summary {
                 self.rounds_max = self.rounds_max.max(rounds.unwrap_or(0));
                 if let Some(steps) = limits.steps.filter(|_| self.steps_max > 0) {
                     self.steps_max = steps;
-                }
-            }
-            EventKind::AgentChanged { agent, card } => {
-                self.unpriced.retain(|a| a != agent);
-                if card.price.is_none() && !card.person {
-                    self.unpriced.push(agent.clone());
                 }
             }
             _ => {}
@@ -311,7 +284,8 @@ mod tests {
         let mut summary = Summary { rounds_max: 3, ..Summary::new(RunId::random().unwrap()) };
         for (asked, has) in [(5, 5), (2, 5)] {
             let limits = gadfly_engine::Limits::default();
-            summary.happened(&EventKind::LimitsRaised { limits, rounds: Some(asked) });
+            let raised = EventKind::LimitsRaised { limits, rounds: Some(asked) };
+            summary.happened(&raised, &RunTotals::default());
             assert_eq!(summary.rounds_max, has);
         }
     }

@@ -174,5 +174,5 @@ fn lowest(caps: [Option<Money>; 2]) -> Option<Money> {
 fn money_cap(background: &Background, run: &RunId) -> Result<Option<Money>, ToolError> {
     let page = background.gadfly().journal().page(run, &Window::default());
     let page = page.map_err(|e| refused(e.to_string()))?;
-    Ok(page.limits.money)
+    Ok(page.state.totals.limits.money)
 }

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use gadfly_engine::work::Work;
 use gadfly_engine::{Outcome, Text};
-use gadfly_journal::{OpenError, RunId, RunState};
+use gadfly_journal::{OpenError, RunId, RunView};
 use gadfly_project::file;
 use gadfly_runtime::clock::wall_ms;
 use gadfly_runtime::prepare::{Request, ReviewTarget};
@@ -238,7 +238,7 @@ impl Judging<'_> {
         agree(self.args, self.context, &terms::of_resume(self.context, self.background.gadfly(), run)?)
     }
 
-    fn state(&self, run: &RunId) -> Result<RunState, String> {
+    fn state(&self, run: &RunId) -> Result<RunView, String> {
         self.background.gadfly().journal().state(run).map_err(|e| e.to_string())
     }
 }

@@ -1,14 +1,17 @@
-//! A run's `state.json`: its summary and what each round brought. A fold; no decision reads it.
+//! A run as its records tell it: the one fold that summaries, `show`, pages, MCP, reports, the files of a project and
+//! checkpoints read. No decision reads it.
 
 mod goal;
 mod pipeline;
 mod round;
+mod totals;
 
 use std::collections::BTreeMap;
 
 use gadfly_engine::effect::Committed;
 use gadfly_engine::event::EventKind;
 use gadfly_engine::input::InputKind;
+use gadfly_engine::manifest::RunManifest;
 use gadfly_engine::question::Question;
 use gadfly_engine::{AgentCard, Digest, Effect, EffectId, EffectKind, Input, NodePath, Outcome, Reply, Step};
 use serde::{Deserialize, Serialize};
@@ -18,15 +21,31 @@ use crate::read::{ReadError, Record};
 use crate::run_id::RunId;
 use crate::summary::Summary;
 
-pub use goal::{CapsUsed, Costs, FolderSeen, GoalCounts, GoalState, RailEntry, Share, StepTaken};
-pub(crate) use goal::{GoalMeters, belongs_on_rail, tighter};
-pub use pipeline::{AgentRow, Briefed, PipelineView, RowStatus};
+pub use goal::{CapsUsed, Costs, FolderSeen, GoalCounts, GoalState, RailEntry, StepTaken};
+pub(crate) use goal::{Folding, belongs_on_rail};
+pub use pipeline::{
+    AgentRow, AgentStatus, Briefed, Drafted, EscalationSeen, FiledAgent, GivenVerdict, Invocation,
+    PipelineHistory, PipelineView, RowStatus,
+};
 pub use round::{
     CriticCount, DeferredItem, EscalatedTo, FindingCounts, RoundRoute, RoundState, VerifyState, is_said_in,
 };
+pub use totals::{RunTotals, Share, UnreadReply, Wish};
+
+/// How much a view keeps of what it is told.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default, Debug)]
+pub(crate) enum Keep {
+    /// The numbers: as much for a long run as for a short one.
+    Totals,
+    /// What people look at.
+    #[default]
+    Parts,
+    /// And what the files of a project tell of a pipeline.
+    History,
+}
 
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
-pub struct RunState {
+pub struct RunView {
     pub summary: Summary,
     pub rounds: Vec<RoundState>,
     pub outcome: Option<Outcome>,
@@ -64,6 +83,11 @@ pub struct RunState {
     /// The agents of a pipeline, its gate and what could be learned from it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pipeline: Option<PipelineView>,
+    /// Caps in force, who cost what, what was asked of the run.
+    #[serde(skip)]
+    pub totals: RunTotals,
+    #[serde(skip)]
+    keep: Keep,
 }
 
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
@@ -129,7 +153,7 @@ impl Accepted {
     }
 }
 
-impl RunState {
+impl RunView {
     pub fn new(run: RunId) -> Self {
         Self {
             summary: Summary::new(run),
@@ -148,15 +172,44 @@ impl RunState {
             folder: false,
             goal: None,
             pipeline: None,
+            totals: RunTotals::default(),
+            keep: Keep::Parts,
         }
     }
 
+    /// With all that a project's files tell of a pipeline.
+    pub fn with_history(run: RunId) -> Self {
+        Self { keep: Keep::History, ..Self::new(run) }
+    }
+
+    /// The numbers alone.
+    pub(crate) fn totals_of(run: RunId) -> Self {
+        Self { keep: Keep::Totals, ..Self::new(run) }
+    }
+
     pub fn apply(&mut self, record: &Record) {
-        let Record { input, step, .. } = record;
-        self.summary.apply(input, step);
-        GoalState::apply(&mut self.goal, record);
-        PipelineView::apply(&mut self.pipeline, record);
+        self.take_in(record.seq, &record.input, &record.step);
+    }
+
+    pub(crate) fn take_in(&mut self, seq: u32, input: &Input, step: &Step) {
+        let planned = match &input.what {
+            InputKind::Started(start) => Some(RunManifest::of(&start.plan)),
+            _ => None,
+        };
+        let (planned, parts) = (planned.as_ref(), self.keep >= Keep::Parts);
+        self.totals.apply(input, step, planned);
+        self.summary.apply(input, step, planned, &self.totals);
         note_models(&mut self.models, input, step);
+        self.summary.name_models(&self.models);
+        let numbers = (&self.summary, &self.totals);
+        GoalState::apply(&mut self.goal, (seq, input, step), planned, numbers, parts);
+        PipelineView::apply(&mut self.pipeline, &self.summary.run, input, step, self.keep);
+        if parts {
+            self.take_in_parts(input, step);
+        }
+    }
+
+    fn take_in_parts(&mut self, input: &Input, step: &Step) {
         if let InputKind::Started(start) = &input.what {
             self.folder = start.plan.workspace.is_some();
         }
@@ -170,6 +223,19 @@ impl RunState {
             self.outcome.clone_from(&step.outcome);
         } else if self.summary.outcome.is_none() {
             self.outcome = None;
+        }
+    }
+
+    /// Puts the numbers of the whole run in the place of those of a part of its records.
+    pub(crate) fn count_as(&mut self, whole: Self) {
+        let Self { summary, models, totals, goal, pipeline, .. } = whole;
+        self.outcome.take_if(|_| summary.outcome.is_none());
+        (self.summary, self.models, self.totals) = (summary, models, totals);
+        if let (Some(part), Some(whole)) = (&mut self.goal, goal) {
+            part.count_as(whole);
+        }
+        if let (Some(part), Some(whole)) = (&mut self.pipeline, pipeline) {
+            part.stand_as(whole);
         }
     }
 
@@ -375,16 +441,55 @@ pub(crate) fn note_models(models: &mut BTreeMap<String, String>, input: &Input, 
     }
 }
 
-impl Journal {
-    /// A run's state, folded from its records now.
-    pub fn state(&self, run: &RunId) -> Result<RunState, ReadError> {
-        let mut state = RunState::new(run.clone());
-        for record in self.replay_from(run, 0) {
-            state.apply(&record?);
+/// The numbers of a view as a checkpoint stores them: with what only the fold needs.
+#[derive(Serialize)]
+pub(crate) struct TotalsToStore<'a> {
+    view: &'a RunView,
+    totals: &'a RunTotals,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    goal: Option<&'a Folding>,
+}
+
+impl<'a> From<&'a RunView> for TotalsToStore<'a> {
+    fn from(view: &'a RunView) -> Self {
+        Self { view, totals: &view.totals, goal: view.goal.as_ref().map(GoalState::folding) }
+    }
+}
+
+#[derive(Deserialize)]
+pub(crate) struct StoredTotals {
+    view: RunView,
+    totals: RunTotals,
+    #[serde(default)]
+    goal: Option<Folding>,
+}
+
+impl From<StoredTotals> for RunView {
+    fn from(stored: StoredTotals) -> Self {
+        let mut view = Self { totals: stored.totals, keep: Keep::Totals, ..stored.view };
+        if let (Some(goal), Some(folding)) = (&mut view.goal, stored.goal) {
+            goal.go_on_with(folding);
         }
+        view
+    }
+}
+
+impl Journal {
+    /// A run as all of its records tell it.
+    pub fn state(&self, run: &RunId) -> Result<RunView, ReadError> {
+        let mut view = self.folded(RunView::new(run.clone()))?;
         // Whether a process still drives the run is not in its records.
-        state.summary.state = self.summary(run)?.state;
-        Ok(state)
+        view.summary.state = self.summary(run)?.state;
+        Ok(view)
+    }
+
+    /// All records of a run, taken in by an empty view of it.
+    pub(crate) fn folded(&self, mut view: RunView) -> Result<RunView, ReadError> {
+        let run = view.summary.run.clone();
+        for record in self.replay_from(&run, 0) {
+            view.apply(&record?);
+        }
+        Ok(view)
     }
 }
 

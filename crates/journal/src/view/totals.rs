@@ -1,0 +1,164 @@
+//! What a run's records add up to beside its summary: caps, who cost what, what was asked of it, which replies of critics
+//! were no review. Bounded however long the run is: a checkpoint holds all of it.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use gadfly_engine::event::EventKind;
+use gadfly_engine::input::InputKind;
+use gadfly_engine::manifest::{Job, RunManifest};
+use gadfly_engine::protocol::pipeline::RULE_BOOK;
+use gadfly_engine::turn::{Part, Role};
+use gadfly_engine::{Digest, EffectId, EffectKind, Input, Limits, Money, Plan, Reply, Step, Usage};
+use serde::{Deserialize, Serialize};
+
+/// Of replies that were no review, the newest so many.
+const MOST_UNREAD: usize = 20;
+
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+pub struct RunTotals {
+    /// The caps in force, as raised.
+    pub limits: Limits,
+    /// What each agent used.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub shares: BTreeMap<String, Share>,
+    /// What a person asked of the run that is not done yet.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub wish: Option<Wish>,
+    /// What critics replied that was no review, the newest last.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub unread: Vec<UnreadReply>,
+    /// Agents without a price: what they use cannot be priced.
+    #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
+    unpriced: BTreeSet<String>,
+    /// The seats of critics, where the protocol has several; the first is the primary.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    seats: Vec<String>,
+    /// Calls of critics that are under way, and whose they are.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    asked: BTreeMap<EffectId, String>,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug, Serialize, Deserialize)]
+pub struct Share {
+    pub calls: u32,
+    pub tokens: u64,
+    pub money: Money,
+    pub unknown: bool,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Wish {
+    Pause,
+    Cancel,
+}
+
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct UnreadReply {
+    pub agent: String,
+    pub reply: Digest,
+}
+
+impl Share {
+    pub(crate) fn add(&mut self, usage: &Usage, cost: Money, unknown: bool) {
+        self.calls = self.calls.saturating_add(1);
+        self.tokens = self.tokens.saturating_add(usage.tokens());
+        self.money.0 = self.money.0.saturating_add(cost.0);
+        self.unknown |= unknown || usage.estimated;
+    }
+}
+
+impl RunTotals {
+    pub(super) fn apply(&mut self, input: &Input, step: &Step, planned: Option<&RunManifest>) {
+        match &input.what {
+            InputKind::Started(start) => self.begin(&start.plan, planned),
+            // Calls that were under way are asked for again, under other ids.
+            InputKind::Resumed { .. } => self.asked.clear(),
+            InputKind::Replied { effect, reply } => {
+                if let (Some(agent), Reply::Done(answer)) = (self.asked.remove(effect), reply) {
+                    let texts = answer.parts.iter().filter_map(Part::text);
+                    self.unread.extend(texts.map(|reply| UnreadReply { agent: agent.clone(), reply }));
+                    self.unread.drain(..self.unread.len().saturating_sub(MOST_UNREAD));
+                }
+            }
+            InputKind::Answered { .. } | InputKind::Observed { .. } | InputKind::Controlled(_) => {}
+        }
+        for event in &step.events {
+            self.happened(&event.what);
+        }
+        for effect in &step.effects {
+            if let EffectKind::Turn(turn) = &effect.kind
+                && turn.role == Role::Critic
+            {
+                self.asked.insert(effect.id.clone(), turn.agent.clone());
+            }
+        }
+    }
+
+    fn begin(&mut self, plan: &Plan, planned: Option<&RunManifest>) {
+        self.limits = tighter(plan.limits, plan.root.limits);
+        let unpriced = plan.agents.iter().filter(|(_, card)| card.price.is_none() && !card.person);
+        self.unpriced = unpriced.map(|(name, _)| name.clone()).collect();
+        // A pipeline has many critics, none of them the run's.
+        if let Some(planned) = planned.filter(|_| plan.root.protocol != RULE_BOOK.name) {
+            let seats: Vec<String> = planned.all_seated(Job::Critic).map(str::to_owned).collect();
+            self.seats = if seats.len() > 1 { seats } else { Vec::new() };
+        }
+    }
+
+    fn happened(&mut self, what: &EventKind) {
+        match what {
+            EventKind::Charged { agent, usage, cost, .. } => {
+                let unknown = self.is_unpriced(agent, usage);
+                self.share(agent).add(usage, *cost, unknown);
+            }
+            // What a lost call cost is not known.
+            EventKind::CallLost { agent, .. } => self.share(agent).unknown = true,
+            EventKind::LimitsRaised { limits, .. } => self.limits = self.limits.with(*limits),
+            EventKind::AgentChanged { agent, card } => {
+                if card.price.is_none() && !card.person {
+                    self.unpriced.insert(agent.clone());
+                } else {
+                    self.unpriced.remove(agent);
+                }
+            }
+            EventKind::Reviewed { review, .. } => self.unread.retain(|one| one.reply != review.reply),
+            EventKind::CancelRequested => self.wish = Some(Wish::Cancel),
+            EventKind::PauseRequested => self.wish = Some(Wish::Pause),
+            EventKind::Resumed => self.wish = None,
+            _ => {}
+        }
+    }
+
+    fn share(&mut self, agent: &str) -> &mut Share {
+        self.shares.entry(agent.to_owned()).or_default()
+    }
+
+    /// Whether what this call used has no price.
+    pub(crate) fn is_unpriced(&self, agent: &str, usage: &Usage) -> bool {
+        usage.cost.is_none() && usage.tokens() > 0 && self.unpriced.contains(agent)
+    }
+
+    /// Whether the agent sits beside the primary critic.
+    pub(crate) fn is_second_seat(&self, agent: &str) -> bool {
+        self.seats.iter().skip(1).any(|seat| seat == agent)
+    }
+}
+
+/// Of every cap the lower one.
+fn tighter(a: Limits, b: Limits) -> Limits {
+    fn lower<T: Ord>(a: Option<T>, b: Option<T>) -> Option<T> {
+        match (a, b) {
+            (Some(a), Some(b)) => Some(a.min(b)),
+            (a, b) => a.or(b),
+        }
+    }
+    Limits {
+        tokens: lower(a.tokens, b.tokens),
+        money: lower(a.money, b.money),
+        active_ms: lower(a.active_ms, b.active_ms),
+        calls: lower(a.calls, b.calls),
+        steps: lower(a.steps, b.steps),
+        turns: lower(a.turns, b.turns),
+    }
+}
