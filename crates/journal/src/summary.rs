@@ -1,20 +1,17 @@
-//! How one run stands, in a line's worth of facts: the part of a [`crate::RunView`] that lists show. No decision reads it.
+//! How one run stands, in a line's worth of facts: the part of a [`crate::RunView`] that lists show. No
+//! decision reads it. Its numbers are added up in `view/totals.rs`.
 
 use std::collections::{BTreeMap, HashSet};
 
 use gadfly_engine::event::EventKind;
-use gadfly_engine::input::InputKind;
 use gadfly_engine::manifest::{Job, RunManifest};
-use gadfly_engine::pipeline::PipelineEvent;
 use gadfly_engine::protocol::pipeline;
 use gadfly_engine::review::{Review, Verdict};
-use gadfly_engine::turn::Role;
-use gadfly_engine::{Digest, EffectId, EffectKind, Input, Money, Outcome, Plan, Step, Waiting};
+use gadfly_engine::{Digest, EffectId, Money, Outcome, Plan, Step, Waiting};
 use serde::{Deserialize, Serialize};
 
 use crate::deferred::Deferrals;
 use crate::run_id::RunId;
-use crate::view::RunTotals;
 
 /// No outcome yet, and a living process drives it.
 pub const RUNNING: &str = "running";
@@ -85,7 +82,7 @@ pub struct Summary {
     pub(crate) deferrals: Option<Box<Deferrals>>,
 }
 
-fn is_zero<N: Default + PartialEq>(n: &N) -> bool {
+pub(crate) fn is_zero<N: Default + PartialEq>(n: &N) -> bool {
     *n == N::default()
 }
 
@@ -130,51 +127,7 @@ impl Summary {
         Self { created_ms, state: DAMAGED.to_owned(), title: why, ..Self::new(run) }
     }
 
-    /// Takes in a record that `totals` have taken in already.
-    pub(crate) fn apply(
-        &mut self,
-        input: &Input,
-        step: &Step,
-        planned: Option<&RunManifest>,
-        totals: &RunTotals,
-    ) {
-        self.updated_ms = input.at.wall_ms;
-        self.active_ms = self.active_ms.max(input.at.active_ms);
-        match &input.what {
-            InputKind::Started(start) => {
-                self.created_ms = input.at.wall_ms;
-                self.begin(&start.plan, planned);
-            }
-            InputKind::Resumed { .. } | InputKind::Answered { .. } => self.outcome_cleared(),
-            InputKind::Replied { .. } | InputKind::Observed { .. } | InputKind::Controlled(_) => {}
-        }
-        self.judged(step);
-        for event in &step.events {
-            self.happened(&event.what, totals);
-        }
-        Deferrals::apply(&mut self.deferrals, input, step, planned);
-        for effect in &step.effects {
-            if let EffectKind::Turn(turn) = &effect.kind
-                && !self.is_pipeline()
-            {
-                match turn.role {
-                    Role::Worker => self.worker = Some(turn.agent.clone()),
-                    // A second seat is no other critic; a fallback is.
-                    Role::Critic if totals.is_second_seat(&turn.agent) => {}
-                    Role::Critic => self.critic = Some(turn.agent.clone()),
-                    Role::Advisor => {}
-                }
-            }
-            if effect.kind.has_reply() {
-                self.outcome_cleared();
-            }
-        }
-        if let Some(outcome) = &step.outcome {
-            self.decided(outcome);
-        }
-    }
-
-    fn begin(&mut self, plan: &Plan, planned: Option<&RunManifest>) {
+    pub(crate) fn begin(&mut self, plan: &Plan, planned: Option<&RunManifest>) {
         self.title.clone_from(&plan.title);
         self.protocol.clone_from(&plan.root.protocol);
         let Some(planned) = planned else { return };
@@ -199,7 +152,7 @@ impl Summary {
     }
 
     /// The critics of one round are heard in one step: approved only if all of them approve.
-    fn judged(&mut self, step: &Step) {
+    pub(crate) fn judged(&mut self, step: &Step) {
         let reviews = step.events.iter().filter_map(|e| match &e.what {
             EventKind::Reviewed { review, .. } => Some(review),
             _ => None,
@@ -213,49 +166,11 @@ impl Summary {
         self.open_items = u32::try_from(open.len()).unwrap_or(u32::MAX);
     }
 
-    fn happened(&mut self, what: &EventKind, totals: &RunTotals) {
-        match what {
-            EventKind::Pipeline(PipelineEvent::OverallRound { round, of, .. }) => {
-                (self.rounds, self.rounds_max) = ((*round).max(self.rounds), *of);
-            }
-            // The rounds and drafts of a pipeline's pairs are not the run's.
-            EventKind::RoundStarted { .. } | EventKind::DraftMade { .. } if self.is_pipeline() => {}
-            EventKind::RoundStarted { round, of } => {
-                self.rounds = (*round).max(self.rounds);
-                self.rounds_max = *of;
-            }
-            EventKind::DraftMade { blob, diff, .. } => {
-                self.last_draft = Some(*blob);
-                self.last_diff = *diff;
-            }
-            EventKind::GoalSet { steps, .. } => self.steps_max = *steps,
-            // Workers of other protocols take steps, too; only a goal counts them.
-            EventKind::Stepped { step } if self.steps_max > 0 => self.steps = self.steps.max(step.n),
-            EventKind::RejectionOverruled { .. } => self.open_items = 0,
-            EventKind::Charged { agent, usage, run, .. } => {
-                self.calls = run.calls;
-                self.tokens = run.tokens;
-                self.cached = self.cached.saturating_add(usage.cache_read);
-                self.cost = run.money;
-                self.cost_unknown |= run.unknown || totals.is_unpriced(agent, usage);
-            }
-            EventKind::CallLost { .. } => self.cost_unknown = true,
-            // As the protocol takes it: a lower number changes nothing.
-            EventKind::LimitsRaised { limits, rounds } => {
-                self.rounds_max = self.rounds_max.max(rounds.unwrap_or(0));
-                if let Some(steps) = limits.steps.filter(|_| self.steps_max > 0) {
-                    self.steps_max = steps;
-                }
-            }
-            _ => {}
-        }
-    }
-
-    fn is_pipeline(&self) -> bool {
+    pub(crate) fn is_pipeline(&self) -> bool {
         self.protocol == pipeline::RULE_BOOK.name
     }
 
-    fn outcome_cleared(&mut self) {
+    pub(crate) fn outcome_cleared(&mut self) {
         if !self.ended {
             self.outcome = None;
             self.waiting_for = None;
@@ -263,7 +178,7 @@ impl Summary {
         }
     }
 
-    fn decided(&mut self, outcome: &Outcome) {
+    pub(crate) fn decided(&mut self, outcome: &Outcome) {
         self.state = outcome.label();
         self.outcome = Some(outcome.label());
         self.ended = outcome.is_ended();
@@ -272,21 +187,5 @@ impl Summary {
             Outcome::Waiting(Waiting::Question { effect }) => Some(effect.clone()),
             _ => None,
         };
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn rounds_are_raised_and_never_lowered() {
-        let mut summary = Summary { rounds_max: 3, ..Summary::new(RunId::random().unwrap()) };
-        for (asked, has) in [(5, 5), (2, 5)] {
-            let limits = gadfly_engine::Limits::default();
-            let raised = EventKind::LimitsRaised { limits, rounds: Some(asked) };
-            summary.happened(&raised, &RunTotals::default());
-            assert_eq!(summary.rounds_max, has);
-        }
     }
 }

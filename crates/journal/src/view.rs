@@ -16,8 +16,10 @@ use gadfly_engine::question::Question;
 use gadfly_engine::{AgentCard, Digest, Effect, EffectId, EffectKind, Input, NodePath, Outcome, Reply, Step};
 use serde::{Deserialize, Serialize};
 
+use crate::encode::ChunkEnd;
 use crate::journal::Journal;
 use crate::read::{ReadError, Record};
+use crate::rows::RunRow;
 use crate::run_id::RunId;
 use crate::summary::Summary;
 
@@ -197,8 +199,7 @@ impl RunView {
             _ => None,
         };
         let (planned, parts) = (planned.as_ref(), self.keep >= Keep::Parts);
-        self.totals.apply(input, step, planned);
-        self.summary.apply(input, step, planned, &self.totals);
+        self.totals.apply(&mut self.summary, input, step, planned);
         note_models(&mut self.models, input, step);
         self.summary.name_models(&self.models);
         let numbers = (&self.summary, &self.totals);
@@ -483,6 +484,15 @@ impl Journal {
         Ok(view)
     }
 
+    /// What a run's records add up to, read from its end.
+    pub fn totals(&self, run: &RunId) -> Result<RunTotals, ReadError> {
+        self.read(|conn| {
+            let (snapshot, check) = (conn.unchecked_transaction()?, self.check());
+            let row = RunRow::find(&snapshot, check, run)?;
+            Ok(ChunkEnd::of(&snapshot, check, run, row.number)?.sums.totals)
+        })
+    }
+
     /// All records of a run, taken in by an empty view of it.
     pub(crate) fn folded(&self, mut view: RunView) -> Result<RunView, ReadError> {
         let run = view.summary.run.clone();
@@ -494,4 +504,4 @@ impl Journal {
 }
 
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;

@@ -1,15 +1,19 @@
-//! What a run's records add up to beside its summary: caps, who cost what, what was asked of it, which replies of critics
-//! were no review. Bounded however long the run is: a checkpoint holds all of it.
+//! What a run's records add up to: its summary, caps, who cost what, what was asked of it, which replies of critics were no
+//! review. Bounded however long the run is: a checkpoint holds all of it.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use gadfly_engine::event::EventKind;
 use gadfly_engine::input::InputKind;
 use gadfly_engine::manifest::{Job, RunManifest};
+use gadfly_engine::pipeline::PipelineEvent;
 use gadfly_engine::protocol::pipeline::RULE_BOOK;
 use gadfly_engine::turn::{Part, Role};
-use gadfly_engine::{Digest, EffectId, EffectKind, Input, Limits, Money, Plan, Reply, Step, Usage};
+use gadfly_engine::{Digest, Effect, EffectId, EffectKind, Input, Limits, Money, Plan, Reply, Step, Usage};
 use serde::{Deserialize, Serialize};
+
+use crate::deferred::Deferrals;
+use crate::summary::{Summary, is_zero};
 
 /// Of replies that were no review, the newest so many.
 const MOST_UNREAD: usize = 20;
@@ -27,6 +31,9 @@ pub struct RunTotals {
     /// What critics replied that was no review, the newest last.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub unread: Vec<UnreadReply>,
+    /// How often the run was taken up again since a critic judged it last.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub taken_up: u32,
     /// Agents without a price: what they use cannot be priced.
     #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
     unpriced: BTreeSet<String>,
@@ -69,29 +76,42 @@ impl Share {
 }
 
 impl RunTotals {
-    pub(super) fn apply(&mut self, input: &Input, step: &Step, planned: Option<&RunManifest>) {
+    /// Adds a record up, here and in the run's summary.
+    pub(super) fn apply(
+        &mut self,
+        summary: &mut Summary,
+        input: &Input,
+        step: &Step,
+        planned: Option<&RunManifest>,
+    ) {
+        summary.updated_ms = input.at.wall_ms;
+        summary.active_ms = summary.active_ms.max(input.at.active_ms);
         match &input.what {
-            InputKind::Started(start) => self.begin(&start.plan, planned),
-            // Calls that were under way are asked for again, under other ids.
-            InputKind::Resumed { .. } => self.asked.clear(),
-            InputKind::Replied { effect, reply } => {
-                if let (Some(agent), Reply::Done(answer)) = (self.asked.remove(effect), reply) {
-                    let texts = answer.parts.iter().filter_map(Part::text);
-                    self.unread.extend(texts.map(|reply| UnreadReply { agent: agent.clone(), reply }));
-                    self.unread.drain(..self.unread.len().saturating_sub(MOST_UNREAD));
-                }
+            InputKind::Started(start) => {
+                summary.created_ms = input.at.wall_ms;
+                summary.begin(&start.plan, planned);
+                self.begin(&start.plan, planned);
             }
-            InputKind::Answered { .. } | InputKind::Observed { .. } | InputKind::Controlled(_) => {}
+            InputKind::Resumed { .. } => {
+                summary.outcome_cleared();
+                self.taken_up = self.taken_up.saturating_add(1);
+                // Calls that were under way are asked for again, under other ids.
+                self.asked.clear();
+            }
+            InputKind::Answered { .. } => summary.outcome_cleared(),
+            InputKind::Replied { effect, reply } => self.replied(effect, reply),
+            InputKind::Observed { .. } | InputKind::Controlled(_) => {}
         }
+        summary.judged(step);
         for event in &step.events {
-            self.happened(&event.what);
+            self.happened(summary, &event.what);
         }
+        Deferrals::apply(&mut summary.deferrals, input, step, planned);
         for effect in &step.effects {
-            if let EffectKind::Turn(turn) = &effect.kind
-                && turn.role == Role::Critic
-            {
-                self.asked.insert(effect.id.clone(), turn.agent.clone());
-            }
+            self.asks(summary, effect);
+        }
+        if let Some(outcome) = &step.outcome {
+            summary.decided(outcome);
         }
     }
 
@@ -106,15 +126,57 @@ impl RunTotals {
         }
     }
 
-    fn happened(&mut self, what: &EventKind) {
+    fn replied(&mut self, effect: &EffectId, reply: &Reply) {
+        if let (Some(agent), Reply::Done(answer)) = (self.asked.remove(effect), reply) {
+            let texts = answer.parts.iter().filter_map(Part::text);
+            self.unread.extend(texts.map(|reply| UnreadReply { agent: agent.clone(), reply }));
+            self.unread.drain(..self.unread.len().saturating_sub(MOST_UNREAD));
+        }
+    }
+
+    fn happened(&mut self, summary: &mut Summary, what: &EventKind) {
         match what {
-            EventKind::Charged { agent, usage, cost, .. } => {
-                let unknown = self.is_unpriced(agent, usage);
-                self.share(agent).add(usage, *cost, unknown);
+            EventKind::Pipeline(PipelineEvent::OverallRound { round, of, .. }) => {
+                (summary.rounds, summary.rounds_max) = ((*round).max(summary.rounds), *of);
+            }
+            // The rounds and drafts of a pipeline's pairs are not the run's.
+            EventKind::RoundStarted { .. } | EventKind::DraftMade { .. } if summary.is_pipeline() => {}
+            EventKind::RoundStarted { round, of } => {
+                (summary.rounds, summary.rounds_max) = ((*round).max(summary.rounds), *of);
+            }
+            EventKind::DraftMade { blob, diff, .. } => {
+                (summary.last_draft, summary.last_diff) = (Some(*blob), *diff);
+            }
+            EventKind::Reviewed { review, .. } => {
+                self.unread.retain(|one| one.reply != review.reply);
+                self.taken_up = 0;
+            }
+            EventKind::RejectionOverruled { .. } => summary.open_items = 0,
+            EventKind::GoalSet { steps, .. } => summary.steps_max = *steps,
+            // Workers of other protocols take steps, too; only a goal counts them.
+            EventKind::Stepped { step } if summary.steps_max > 0 => {
+                summary.steps = summary.steps.max(step.n);
+            }
+            EventKind::Charged { agent, usage, cost, run, .. } => {
+                let unpriced = self.is_unpriced(agent, usage);
+                self.share(agent).add(usage, *cost, unpriced);
+                (summary.calls, summary.tokens, summary.cost) = (run.calls, run.tokens, run.money);
+                summary.cached = summary.cached.saturating_add(usage.cache_read);
+                summary.cost_unknown |= run.unknown || unpriced;
             }
             // What a lost call cost is not known.
-            EventKind::CallLost { agent, .. } => self.share(agent).unknown = true,
-            EventKind::LimitsRaised { limits, .. } => self.limits = self.limits.with(*limits),
+            EventKind::CallLost { agent, .. } => {
+                self.share(agent).unknown = true;
+                summary.cost_unknown = true;
+            }
+            EventKind::LimitsRaised { limits, rounds } => {
+                self.limits = self.limits.with(*limits);
+                // As the protocol takes it: a lower number changes nothing.
+                summary.rounds_max = summary.rounds_max.max(rounds.unwrap_or(0));
+                if let Some(steps) = limits.steps.filter(|_| summary.steps_max > 0) {
+                    summary.steps_max = steps;
+                }
+            }
             EventKind::AgentChanged { agent, card } => {
                 if card.price.is_none() && !card.person {
                     self.unpriced.insert(agent.clone());
@@ -122,11 +184,30 @@ impl RunTotals {
                     self.unpriced.remove(agent);
                 }
             }
-            EventKind::Reviewed { review, .. } => self.unread.retain(|one| one.reply != review.reply),
             EventKind::CancelRequested => self.wish = Some(Wish::Cancel),
             EventKind::PauseRequested => self.wish = Some(Wish::Pause),
             EventKind::Resumed => self.wish = None,
             _ => {}
+        }
+    }
+
+    fn asks(&mut self, summary: &mut Summary, effect: &Effect) {
+        if let EffectKind::Turn(turn) = &effect.kind {
+            let of_run = !summary.is_pipeline();
+            match turn.role {
+                Role::Worker if of_run => summary.worker = Some(turn.agent.clone()),
+                Role::Critic => {
+                    self.asked.insert(effect.id.clone(), turn.agent.clone());
+                    // A second seat is no other critic; a fallback is.
+                    if of_run && !self.seats.iter().skip(1).any(|seat| *seat == turn.agent) {
+                        summary.critic = Some(turn.agent.clone());
+                    }
+                }
+                Role::Worker | Role::Advisor => {}
+            }
+        }
+        if effect.kind.has_reply() {
+            summary.outcome_cleared();
         }
     }
 
@@ -137,11 +218,6 @@ impl RunTotals {
     /// Whether what this call used has no price.
     pub(crate) fn is_unpriced(&self, agent: &str, usage: &Usage) -> bool {
         usage.cost.is_none() && usage.tokens() > 0 && self.unpriced.contains(agent)
-    }
-
-    /// Whether the agent sits beside the primary critic.
-    pub(crate) fn is_second_seat(&self, agent: &str) -> bool {
-        self.seats.iter().skip(1).any(|seat| seat == agent)
     }
 }
 
@@ -162,3 +238,6 @@ fn tighter(a: Limits, b: Limits) -> Limits {
         turns: lower(a.turns, b.turns),
     }
 }
+
+#[cfg(test)]
+mod tests;

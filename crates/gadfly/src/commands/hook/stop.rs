@@ -224,8 +224,8 @@ impl Judging<'_> {
     /// The rejection is on record: nobody is paid to say it again. That the session came back is recorded by taking the
     /// run up, which asks for a changed state and waits.
     async fn sent_back_again(&self, run: &RunId) -> Result<HookDecision, String> {
-        let returned = session::returns(self.background.gadfly().journal(), run)?;
-        let answer = answer::unchanged(&self.state(run)?, self.case, returned.saturating_add(1));
+        let state = self.state(run)?;
+        let answer = answer::unchanged(&state, self.case, state.totals.taken_up.saturating_add(1));
         if matches!(answer, HookDecision::Back(_)) {
             self.agree(run)?;
             take_up(self.context, self.background, run).await?;
