@@ -4,7 +4,7 @@
 //! durable record, reads records back, posts mail to runs that another process drives, and renders
 //! files from records. There is no async here: one writer thread per open journal commits for all.
 //!
-//! To add a projection: one file with a fold over [`Record`]s, and its `pub mod` line below.
+//! [`RunView`] is the one fold of a run's records; what else is told of a run reads it.
 
 pub mod critic_log;
 pub mod deferred;

@@ -4,6 +4,7 @@
 mod goal;
 mod pipeline;
 mod round;
+mod stored;
 mod totals;
 
 use std::collections::BTreeMap;
@@ -23,8 +24,8 @@ use crate::rows::RunRow;
 use crate::run_id::RunId;
 use crate::summary::Summary;
 
+pub(crate) use goal::belongs_on_rail;
 pub use goal::{CapsUsed, Costs, FolderSeen, GoalCounts, GoalState, RailEntry, StepTaken};
-pub(crate) use goal::{Folding, belongs_on_rail};
 pub use pipeline::{
     AgentRow, AgentStatus, Briefed, Drafted, EscalationSeen, FiledAgent, GivenVerdict, Invocation,
     PipelineHistory, PipelineView, RowStatus,
@@ -32,7 +33,8 @@ pub use pipeline::{
 pub use round::{
     CriticCount, DeferredItem, EscalatedTo, FindingCounts, RoundRoute, RoundState, VerifyState, is_said_in,
 };
-pub use totals::{RunTotals, Share, UnreadReply, Wish};
+pub(crate) use stored::{StoredTotals, TotalsToStore};
+pub use totals::{RunTotals, Share, UnreviewedReply, Wish};
 
 /// How much a view keeps of what it is told.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default, Debug)]
@@ -439,39 +441,6 @@ pub(crate) fn note_models(models: &mut BTreeMap<String, String>, input: &Input, 
                 None => drop(models.remove(agent)),
             }
         }
-    }
-}
-
-/// The numbers of a view as a checkpoint stores them: with what only the fold needs.
-#[derive(Serialize)]
-pub(crate) struct TotalsToStore<'a> {
-    view: &'a RunView,
-    totals: &'a RunTotals,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    goal: Option<&'a Folding>,
-}
-
-impl<'a> From<&'a RunView> for TotalsToStore<'a> {
-    fn from(view: &'a RunView) -> Self {
-        Self { view, totals: &view.totals, goal: view.goal.as_ref().map(GoalState::folding) }
-    }
-}
-
-#[derive(Deserialize)]
-pub(crate) struct StoredTotals {
-    view: RunView,
-    totals: RunTotals,
-    #[serde(default)]
-    goal: Option<Folding>,
-}
-
-impl From<StoredTotals> for RunView {
-    fn from(stored: StoredTotals) -> Self {
-        let mut view = Self { totals: stored.totals, keep: Keep::Totals, ..stored.view };
-        if let (Some(goal), Some(folding)) = (&mut view.goal, stored.goal) {
-            goal.go_on_with(folding);
-        }
-        view
     }
 }
 

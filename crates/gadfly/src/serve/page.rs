@@ -11,7 +11,7 @@ use gadfly_engine::protocol::goal;
 use gadfly_engine::protocol::pipeline::settings::PipelineSettings;
 use gadfly_engine::{Limits, Outcome, Plan};
 use gadfly_journal::summary::RUNNING;
-use gadfly_journal::view::{UnreadReply, Wish};
+use gadfly_journal::view::{UnreviewedReply, Wish};
 use gadfly_journal::{MailKind, ReadError, RunId, RunPage, RunView, Summary, Window};
 use gadfly_runtime::Gadfly;
 use serde::Deserialize;
@@ -83,7 +83,7 @@ fn wish(gadfly: &Gadfly, view: &RunView) -> Result<Option<Wish>, ReadError> {
 }
 
 /// What critics replied last that was no review, where that is how a run ended: somebody may want to read it.
-fn unread(view: &RunView) -> &[UnreadReply] {
+fn unread(view: &RunView) -> &[UnreviewedReply] {
     match view.outcome {
         Some(Outcome::Unverified { .. }) => &view.totals.unread,
         _ => &[],

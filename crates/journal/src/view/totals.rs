@@ -30,7 +30,7 @@ pub struct RunTotals {
     pub wish: Option<Wish>,
     /// What critics replied that was no review, the newest last.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub unread: Vec<UnreadReply>,
+    pub unread: Vec<UnreviewedReply>,
     /// How often the run was taken up again since a critic judged it last.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub taken_up: u32,
@@ -61,7 +61,7 @@ pub enum Wish {
 }
 
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
-pub struct UnreadReply {
+pub struct UnreviewedReply {
     pub agent: String,
     pub reply: Digest,
 }
@@ -129,7 +129,7 @@ impl RunTotals {
     fn replied(&mut self, effect: &EffectId, reply: &Reply) {
         if let (Some(agent), Reply::Done(answer)) = (self.asked.remove(effect), reply) {
             let texts = answer.parts.iter().filter_map(Part::text);
-            self.unread.extend(texts.map(|reply| UnreadReply { agent: agent.clone(), reply }));
+            self.unread.extend(texts.map(|reply| UnreviewedReply { agent: agent.clone(), reply }));
             self.unread.drain(..self.unread.len().saturating_sub(MOST_UNREAD));
         }
     }

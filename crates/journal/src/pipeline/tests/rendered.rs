@@ -2,7 +2,7 @@
 
 use super::sample::*;
 use crate::pipeline::{LocalZone, gate_summary, session_report, state_json, trace_of};
-use crate::view::AgentStatus;
+use crate::view::{AgentStatus, RowStatus};
 
 const WORDS: &str = "robustness is missing";
 
@@ -61,6 +61,19 @@ fn a_draft_that_is_worse_leaves_the_earlier_score() {
     let librarian = state.agent("librarian").unwrap();
     assert_eq!((librarian.status, librarian.last_score), (AgentStatus::Completed, Some(92)));
     assert_eq!(state.history.verdicts.len(), 1);
+}
+
+#[test]
+fn what_is_delivered_below_its_threshold_is_done_for_people_and_blocks_in_files() {
+    let mut stream = story("coder", WORDS, None);
+    let low = Box::new(verdict("librarian", "librarian-critic", 70, vec![file("a", "b")]));
+    let scored = gadfly_engine::pipeline::PipelineEvent::Scored { verdict: low, delivered: true };
+    stream.then(vec![pipeline(scored)], None);
+    let view = stream.state();
+    let row = &view.pipeline.as_ref().unwrap().agents[0];
+    assert_eq!((row.status, row.score), (RowStatus::Done, Some(70)));
+    let filed = view.project().unwrap().agent("librarian").unwrap();
+    assert_eq!((filed.status, filed.because.as_deref()), (AgentStatus::Blocked, Some("scored 70 of 80")));
 }
 
 #[test]
