@@ -18,13 +18,13 @@ mod tests;
 
 use std::path::Path;
 
-use gadfly_journal::RunState;
+use gadfly_journal::RunView;
 
 pub use crate::cli::ReportFormat;
 use facts::ReportFacts;
 
 /// The report of a run as it stands. Paths are named relative to `root`, the user's project.
-pub fn render(format: ReportFormat, state: &RunState, root: &Path) -> String {
+pub fn render(format: ReportFormat, state: &RunView, root: &Path) -> String {
     let facts = ReportFacts::of(state, root);
     match format {
         ReportFormat::Sarif => sarif::render(&facts),

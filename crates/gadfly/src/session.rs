@@ -65,7 +65,7 @@ impl Session<'_> {
         }));
         // Nothing is driven yet: these are the records of before.
         let earlier = self.gadfly.journal().replay(&self.run).map_while(Result::ok);
-        let screen = Screen::new(self.context.global.json, earlier);
+        let screen = Screen::new(self.run.clone(), self.context.global.json, earlier);
         // A record the screen has no room for yet. Until it has, the run's own queue fills, and only that.
         let mut unshown = None;
         let mut typing = Typing::new();

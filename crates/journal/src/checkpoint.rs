@@ -2,40 +2,20 @@
 //! of any length is opened by reading one chunk of it. A memory: one that is missing or was changed is made anew from
 //! the records.
 
-use gadfly_engine::{Input, Step};
 use rusqlite::{Connection, params};
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 
 use crate::chain::{Chain, Mac};
 use crate::codec;
-use crate::meters::Meters;
 use crate::record_index::RecordIndex;
 use crate::run_id::RunId;
 use crate::schema::int;
-use crate::summary::Summary;
+use crate::view::{RunView, TotalsToStore};
 
 /// Records to a chunk. The first of one can be read without those before it.
 pub(crate) const CHUNK: u32 = 64;
 /// Chunks that a run's places have room for.
 const ROOM: u32 = 26;
-
-/// The sums over a run's records.
-#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
-pub(crate) struct RunSums {
-    pub(crate) summary: Summary,
-    pub(crate) meters: Meters,
-}
-
-impl RunSums {
-    pub(crate) fn new(run: &RunId) -> Self {
-        Self { summary: Summary::new(run.clone()), meters: Meters::default() }
-    }
-
-    pub(crate) fn apply(&mut self, seq: u32, input: &Input, step: &Step) {
-        self.summary.apply(input, step);
-        self.meters.apply(seq, input, step);
-    }
-}
 
 /// A checkpoint as it is stored.
 pub(crate) struct Checkpoint {
@@ -54,9 +34,9 @@ impl Checkpoint {
         chain: &Chain,
         upto: u32,
         kinds: &[RecordIndex],
-        sums: &RunSums,
+        sums: &RunView,
     ) -> std::io::Result<Self> {
-        let json = serde_json::to_vec(sums)?;
+        let json = serde_json::to_vec(&TotalsToStore::from(sums))?;
         let body = codec::pack_record(&json, None)?;
         let kinds: Vec<u8> = kinds.iter().map(|index| index.bits()).collect();
         let proof = chain.checkpoint(&sums.summary.run, upto, &kinds, json.len(), &body);

@@ -6,118 +6,44 @@ mod judged;
 
 use std::fmt::Write as _;
 
-use gadfly_engine::event::EventKind;
 use gadfly_engine::input::InputKind;
-use gadfly_engine::review::{Review, Verdict};
+use gadfly_engine::protocol::revise;
+use gadfly_engine::review::Verdict;
 use gadfly_engine::{Halt, NodePath, Outcome, RunManifest};
 
 use crate::journal::Journal;
 use crate::read::{ReadError, Record};
 use crate::run_id::RunId;
-use crate::state::RunState;
-use crate::summary::Summary;
+use crate::view::{RoundState, RunView};
 
 const LONGEST_LINE: usize = 2000;
 
 /// The log of one run, to be rendered at any point of it.
 #[derive(Clone, Debug)]
 pub struct CriticLog {
-    summary: Summary,
+    view: RunView,
     phase: String,
     /// The phase whose skill stood in for one that has none.
     closest: Option<String>,
-    task: String,
-    loops: Vec<LoggedLoop>,
-    /// Everything there is to tell of a loop that does not follow `revise`.
-    judged: Option<Box<RunState>>,
-    outcome: Option<Outcome>,
-}
-
-#[derive(Clone, Debug)]
-struct LoggedLoop {
-    node: NodePath,
-    /// Rounds begun, reviewed or not.
-    begun: u32,
-    iterations: Vec<Iteration>,
-}
-
-#[derive(Clone, Debug)]
-struct Iteration {
-    round: u32,
-    review: Review,
-    overruled: bool,
 }
 
 impl CriticLog {
     pub fn new(run: RunId) -> Self {
-        Self {
-            summary: Summary::new(run),
-            phase: "general".to_owned(),
-            closest: None,
-            task: String::new(),
-            loops: Vec::new(),
-            judged: None,
-            outcome: None,
-        }
+        Self { view: RunView::new(run), phase: "general".to_owned(), closest: None }
     }
 
     pub fn apply(&mut self, record: &Record) {
-        let Record { input, step, .. } = record;
-        if let InputKind::Started(start) = &input.what {
-            self.task = one_line(&start.plan.title);
-            if let Some(phase) = RunManifest::of(&start.plan).phase {
-                let name = one_line(&phase.name);
-                if !name.is_empty() {
-                    self.phase = name;
-                }
-                let skill = phase.skill.as_deref().map(one_line);
-                self.closest = skill.filter(|s| !s.is_empty() && *s != self.phase);
+        if let InputKind::Started(start) = &record.input.what
+            && let Some(phase) = RunManifest::of(&start.plan).phase
+        {
+            let name = one_line(&phase.name);
+            if !name.is_empty() {
+                self.phase = name;
             }
-            let judged = start.plan.root.protocol != "revise";
-            self.judged = judged.then(|| Box::new(RunState::new(self.summary.run.clone())));
+            let skill = phase.skill.as_deref().map(one_line);
+            self.closest = skill.filter(|s| !s.is_empty() && *s != self.phase);
         }
-        self.summary.apply(input, step);
-        if let Some(judged) = &mut self.judged {
-            judged.apply(record);
-        }
-        for event in &step.events {
-            match &event.what {
-                EventKind::RoundStarted { round, .. } => {
-                    let at = self.at(&event.node);
-                    at.begun = at.begun.max(*round);
-                }
-                // What a judged loop tells comes from its state.
-                EventKind::Reviewed { .. } if self.judged.is_some() => drop(self.at(&event.node)),
-                EventKind::Reviewed { round, review } => {
-                    let at = self.at(&event.node);
-                    at.begun = at.begun.max(*round);
-                    at.iterations.retain(|i| i.round != *round);
-                    let (round, review) = (*round, review.clone());
-                    at.iterations.push(Iteration { round, review, overruled: false });
-                }
-                EventKind::RejectionOverruled { round, .. } => {
-                    let found = self.at(&event.node).iterations.iter_mut().find(|i| i.round == *round);
-                    if let Some(iteration) = found {
-                        iteration.overruled = true;
-                    }
-                }
-                _ => {}
-            }
-        }
-        if step.outcome.is_some() {
-            self.outcome.clone_from(&step.outcome);
-        } else if self.summary.outcome.is_none() {
-            self.outcome = None;
-        }
-    }
-
-    fn at(&mut self, node: &NodePath) -> &mut LoggedLoop {
-        let found = self.loops.iter().position(|l| l.node == *node);
-        let at = found.unwrap_or_else(|| {
-            self.loops.push(LoggedLoop { node: node.clone(), begun: 0, iterations: Vec::new() });
-            self.loops.len() - 1
-        });
-        &mut self.loops[at]
+        self.view.apply(record);
     }
 
     /// The line that stands once per file.
@@ -127,12 +53,18 @@ impl CriticLog {
 
     /// What this run adds to a file: one section per loop.
     pub fn block(&self) -> String {
+        let mut nodes: Vec<&NodePath> = Vec::new();
+        for round in &self.view.rounds {
+            if !nodes.contains(&&round.node) {
+                nodes.push(&round.node);
+            }
+        }
         let mut out = String::new();
-        for (n, one) in self.loops.iter().enumerate() {
+        for (n, node) in nodes.into_iter().enumerate() {
             if n > 0 {
                 out.push('\n');
             }
-            self.render(one, &mut out);
+            self.render(node, &mut out);
         }
         out
     }
@@ -142,28 +74,34 @@ impl CriticLog {
         format!("{}\n{}", self.heading(), self.block())
     }
 
-    fn render(&self, one: &LoggedLoop, out: &mut String) {
-        let root = one.node == NodePath::root();
-        let inner = one.node.0.strip_prefix("run/").unwrap_or(&one.node.0);
-        let id = if root { self.summary.run.to_string() } else { format!("{}/{inner}", self.summary.run) };
-        let _ = writeln!(out, "## Loop {id} — {} — {}", self.task, time(self.summary.created_ms));
+    fn render(&self, node: &NodePath, out: &mut String) {
+        let summary = &self.view.summary;
+        let root = *node == NodePath::root();
+        let inner = node.0.strip_prefix("run/").unwrap_or(&node.0);
+        let id = if root { summary.run.to_string() } else { format!("{}/{inner}", summary.run) };
+        let _ = writeln!(out, "## Loop {id} — {} — {}", one_line(&summary.title), time(summary.created_ms));
         if let Some(skill) = &self.closest {
             let _ = writeln!(out, "- Phase skill: {skill} (closest to {})", self.phase);
         }
-        let outcome = self.outcome.as_ref().filter(|_| root);
+        let outcome = self.view.outcome.as_ref().filter(|_| root);
+        let rounds: Vec<&RoundState> = self.view.rounds.iter().filter(|round| round.node == *node).collect();
+        if summary.protocol != revise::RULE_BOOK.name {
+            return judged::render(&self.view, &rounds, outcome, out);
+        }
         let halted = match outcome {
             Some(Outcome::Halted { reason, open, .. }) => Some((*reason, open)),
             _ => None,
         };
-        if let Some(state) = &self.judged {
-            return judged::render(state, one, outcome, out);
+        // Of a round that was judged again after the loop started over, the last judgement is told.
+        let is_last = |at: usize, n: u32| !rounds[at + 1..].iter().any(|r| r.round == n && r.is_judged());
+        let judged = rounds.iter().enumerate().filter(|(at, r)| r.is_judged() && is_last(*at, r.round));
+        let judged: Vec<&RoundState> = judged.map(|(_, round)| *round).collect();
+        for (n, round) in judged.iter().enumerate() {
+            let last = n + 1 == judged.len();
+            let _ = writeln!(out, "\n## Iteration {}", round.round);
+            iteration(round, halted.filter(|_| last), out);
         }
-        for (n, iteration) in one.iterations.iter().enumerate() {
-            let last = n + 1 == one.iterations.len();
-            let _ = writeln!(out, "\n## Iteration {}", iteration.round);
-            iteration.render(halted.filter(|_| last), out);
-        }
-        finally(outcome, one.begun, out);
+        finally(outcome, rounds.iter().map(|round| round.round).max().unwrap_or(0), out);
     }
 }
 
@@ -176,31 +114,30 @@ fn finally(outcome: Option<&Outcome>, begun: u32, out: &mut String) {
     out.push('\n');
 }
 
-impl Iteration {
-    fn render(&self, halted: Option<(Halt, &Vec<String>)>, out: &mut String) {
-        match (self.review.verdict, halted) {
-            (Verdict::Approved, _) => {
-                out.push_str("- Status: APPROVED\n");
-                if !self.review.reason.is_empty() {
-                    let _ = writeln!(out, "- Reason: {}", item_text(&self.review.reason));
-                }
+fn iteration(round: &RoundState, halted: Option<(Halt, &Vec<String>)>, out: &mut String) {
+    let Some(review) = round.reviews.last() else { return };
+    match (review.verdict, halted) {
+        (Verdict::Approved, _) => {
+            out.push_str("- Status: APPROVED\n");
+            if !review.reason.is_empty() {
+                let _ = writeln!(out, "- Reason: {}", item_text(&review.reason));
             }
-            (Verdict::Unverified, _) => out.push_str("- Status: UNVERIFIED\n"),
-            (Verdict::Rejected, _) if self.overruled => {
-                out.push_str("- Status: REJECTED (OVERRULED — only new requirements)\n");
+        }
+        (Verdict::Unverified, _) => out.push_str("- Status: UNVERIFIED\n"),
+        (Verdict::Rejected, _) if round.overruled => {
+            out.push_str("- Status: REJECTED (OVERRULED — only new requirements)\n");
+        }
+        (Verdict::Rejected, Some((reason, open))) => {
+            let why = halt(reason);
+            let _ = writeln!(out, "- Status: REJECTED (LOOP HALTED — {why})\n- Unresolved feedback:");
+            for item in open {
+                let _ = writeln!(out, "  - {}", item_text(item));
             }
-            (Verdict::Rejected, Some((reason, open))) => {
-                let why = halt(reason);
-                let _ = writeln!(out, "- Status: REJECTED (LOOP HALTED — {why})\n- Unresolved feedback:");
-                for item in open {
-                    let _ = writeln!(out, "  - {}", item_text(item));
-                }
-            }
-            (Verdict::Rejected, None) => {
-                out.push_str("- Status: REJECTED\n");
-                if let Some(first) = self.review.open.first() {
-                    let _ = writeln!(out, "- Summary: {}", first_sentence(&one_line(&first.text)));
-                }
+        }
+        (Verdict::Rejected, None) => {
+            out.push_str("- Status: REJECTED\n");
+            if let Some(first) = review.open.first() {
+                let _ = writeln!(out, "- Summary: {}", first_sentence(&one_line(&first.text)));
             }
         }
     }

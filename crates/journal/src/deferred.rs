@@ -7,7 +7,6 @@
 use std::collections::{BTreeMap, HashSet};
 
 use gadfly_engine::event::EventKind;
-use gadfly_engine::input::InputKind;
 use gadfly_engine::protocol::{audit, converge};
 use gadfly_engine::{Input, RunManifest, Step};
 use serde::{Deserialize, Serialize};
@@ -57,12 +56,14 @@ struct Put {
 }
 
 impl Deferrals {
-    pub(crate) fn apply(this: &mut Option<Box<Self>>, input: &Input, step: &Step) {
-        if let InputKind::Started(start) = &input.what {
-            let earlier = RunManifest::of(&start.plan).put_off;
-            if !earlier.is_empty() {
-                *this = Some(Box::new(Self { earlier, ..Self::default() }));
-            }
+    pub(crate) fn apply(
+        this: &mut Option<Box<Self>>,
+        input: &Input,
+        step: &Step,
+        planned: Option<&RunManifest>,
+    ) {
+        if let Some(planned) = planned.filter(|planned| !planned.put_off.is_empty()) {
+            *this = Some(Box::new(Self { earlier: planned.put_off.clone(), ..Self::default() }));
         }
         for event in &step.events {
             match &event.what {

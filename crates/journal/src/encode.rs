@@ -7,13 +7,14 @@ use rusqlite::{Connection, params};
 
 use crate::body::{RecordJson, TextDigests};
 use crate::chain::{Chain, Mac, RunHeader};
-use crate::checkpoint::{self, CHUNK, Checkpoint, RunSums};
+use crate::checkpoint::{self, CHUNK, Checkpoint};
 use crate::codec::{self, LONG_RECORD, MAX_BODY};
 use crate::read::{ReadError, Walker, damaged};
 use crate::record_index::RecordIndex;
 use crate::run_id::RunId;
 use crate::schema::int;
 use crate::seal::Seal;
+use crate::view::{RunView, StoredTotals};
 
 /// Room for the JSON of a usual record, so that it is not moved while it grows.
 const USUAL_RECORD: usize = 4096;
@@ -25,7 +26,7 @@ pub(crate) struct ChunkEnd {
     base: Option<Vec<u8>>,
     /// Of the records of the chunk that `next` belongs to.
     kinds: Vec<RecordIndex>,
-    pub(crate) sums: RunSums,
+    pub(crate) sums: RunView,
     /// The outcome that the run's row names.
     stood: Option<String>,
     /// Records at the last seal.
@@ -60,7 +61,7 @@ impl ChunkEnd {
             link,
             base: None,
             kinds: Vec::new(),
-            sums: RunSums::new(run),
+            sums: RunView::totals_of(run.clone()),
             stood: None,
             sealed: 0,
             foreign,
@@ -77,9 +78,9 @@ impl ChunkEnd {
         let sql = "SELECT outcome, sealed, is_foreign FROM runs WHERE number = ?1";
         let row = conn.prepare_cached(sql)?.query_row([number], |r| Ok((r.get(0)?, r.get(1)?, r.get(2)?)));
         let (stood, sealed, foreign) = row?;
-        let (upto, kinds, sums) = match checkpoint::newest(conn, check, run, number)? {
-            Some(found) => found,
-            None => (0, Vec::new(), RunSums::new(run)),
+        let (upto, kinds, sums) = match checkpoint::newest::<StoredTotals>(conn, check, run, number)? {
+            Some((upto, kinds, stored)) => (upto, kinds, stored.into()),
+            None => (0, Vec::new(), RunView::totals_of(run.clone())),
         };
         let link = Mac::default();
         let mut end = Self { next: upto, link, base: None, kinds, sums, stood, sealed, foreign };
@@ -110,7 +111,7 @@ impl ChunkEnd {
             (self.base, self.kinds) = (None, Vec::new());
         }
         self.next = seq.saturating_add(1);
-        self.sums.apply(seq, input, step);
+        self.sums.take_in(seq, input, step);
         self.kinds.push(RecordIndex::of(input, step));
     }
 

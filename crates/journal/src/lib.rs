@@ -4,7 +4,7 @@
 //! durable record, reads records back, posts mail to runs that another process drives, and renders
 //! files from records. There is no async here: one writer thread per open journal commits for all.
 //!
-//! To add a projection: one file with a fold over [`Record`]s, and its `pub mod` line below.
+//! [`RunView`] is the one fold of a run's records; what else is told of a run reads it.
 
 pub mod critic_log;
 pub mod deferred;
@@ -13,8 +13,8 @@ pub mod pipeline;
 pub mod report_files;
 pub mod shared_file;
 pub mod signature;
-pub mod state;
 pub mod summary;
+pub mod view;
 
 mod body;
 #[cfg(test)]
@@ -34,7 +34,6 @@ mod journal;
 mod list;
 mod lock;
 mod lookup;
-mod meters;
 mod origin;
 mod own;
 mod ownership;
@@ -69,8 +68,8 @@ pub use read::{ReadError, Record, Records};
 pub use run_id::{NotARunId, RunId};
 pub use run_writer::{AppendError, ClaimError, RunWriter};
 pub use schema::{FORMAT, OpenError};
-pub use state::RunState;
 pub use store_error::StoreError;
 pub use summary::Summary;
 pub use transfer::{Checksum, EXPORT_FORMAT, ExportError};
+pub use view::RunView;
 pub use vouched::{SealToSign, Vouched};

@@ -7,19 +7,15 @@ mod overview;
 mod reader;
 mod rounds;
 
-use std::collections::BTreeMap;
+use gadfly_engine::Plan;
 
-use gadfly_engine::{Limits, Plan};
-
-use crate::checkpoint::RunSums;
 use crate::encode::ChunkEnd;
 use crate::journal::Journal;
 use crate::lock;
-use crate::meters::Meters;
 use crate::read::ReadError;
 use crate::rows::RunRow;
 use crate::run_id::RunId;
-use crate::state::{RunState, Share};
+use crate::view::RunView;
 
 use reader::PageReader;
 
@@ -60,7 +56,7 @@ impl Window {
 pub struct RunPage {
     /// As `Journal::state` gives it, but `rounds`, `goal.steps` and `goal.rail` hold the window only. Numbers
     /// are those of the whole run.
-    pub state: RunState,
+    pub state: RunView,
     pub plan: Plan,
     /// The seq that the next record will have.
     pub next: u32,
@@ -71,12 +67,6 @@ pub struct RunPage {
     /// False: of warnings, questions, saved files, reports, decisions, violations and of what happened in a
     /// pipeline only the newest few hundred are there.
     pub all_told: bool,
-    /// The caps in force, as raised.
-    pub limits: Limits,
-    /// What each agent used.
-    pub shares: BTreeMap<String, Share>,
-    /// Active time as of the last record.
-    pub active_ms: u64,
     /// How many records were read for this page.
     pub records_read: u32,
 }
@@ -90,23 +80,18 @@ impl Journal {
             let row = RunRow::find(&snapshot, check, run)?;
             let end = ChunkEnd::of(&snapshot, check, run, row.number)?;
             let mut reader = PageReader::new(&snapshot, check, run, row.number, &end)?;
-            let (next, RunSums { mut summary, meters }) = (end.next, end.sums);
-            row.name_state(&mut summary, &live);
-            let Meters { limits, models, shares, goal, pipeline, .. } = meters;
+            let (next, mut whole) = (end.next, end.sums);
+            row.name_state(&mut whole.summary, &live);
             let told = overview::read(&mut reader)?;
-            let (mut state, active_ms) = (told.state, summary.active_ms);
-            state.outcome = summary.outcome.as_ref().and(told.outcome);
-            (state.summary, state.models) = (summary, models);
-            if let (Some(view), Some(standing)) = (&mut state.pipeline, pipeline) {
-                view.stand_as(standing);
-            }
+            let mut state = told.state;
+            state.outcome = told.outcome;
+            state.count_as(whole);
             let rounds = rounds::read(&mut reader, window)?;
             state.rounds = rounds.kept;
-            let mut entries_before = None;
-            if let (Some(shown), Some(meters)) = (&mut state.goal, goal) {
-                shown.count_as(meters, active_ms);
-                entries_before = entries::read(&mut reader, window, shown)?;
-            }
+            let entries_before = match &mut state.goal {
+                Some(goal) => entries::read(&mut reader, window, goal)?,
+                None => None,
+            };
             Ok(RunPage {
                 state,
                 plan: told.plan,
@@ -114,9 +99,6 @@ impl Journal {
                 rounds_before: rounds.before,
                 entries_before,
                 all_told: told.all,
-                limits,
-                shares,
-                active_ms,
                 records_read: reader.read,
             })
         })

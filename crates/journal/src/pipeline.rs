@@ -3,17 +3,17 @@
 //!
 //! Renderings of records; no decision reads them. Reading what others wrote under the same names is `project`'s.
 
+pub(crate) mod entry;
 pub mod files;
 pub mod gate_summary;
+pub(crate) mod judges;
 pub mod learning;
 pub mod patterns;
 pub mod receipt;
-pub mod state;
 pub mod text;
 
-mod entry;
-mod judges;
 mod plans;
+mod project;
 mod recorded;
 mod series;
 mod session_report;
@@ -26,38 +26,38 @@ pub use files::{ProjectFileWriter, StateFiles};
 pub use judges::VerdictJudge;
 pub use learning::{Accepting, Decided, LearnError, Suggested};
 pub use patterns::{PatternCounts, Promotion};
+pub use project::ProjectView;
 pub use receipt::{Base, FoundReceipt, JudgedBy, Receipt, RefusedReceipt, read_receipts};
 pub use recorded::Recorded;
-pub use state::{AgentState, AgentStatus, PROTOCOL, PipelineState};
 pub use text::LocalZone;
 
 use crate::journal::Journal;
 use crate::read::ReadError;
 use crate::run_id::RunId;
+use crate::view::RunView;
+
+/// The protocol of pipelines.
+pub const PROTOCOL: &str = gadfly_engine::protocol::pipeline::RULE_BOOK.name;
 
 impl Journal {
-    /// How a pipeline stands, folded from its records now.
-    pub fn pipeline_state(&self, run: &RunId) -> Result<PipelineState, ReadError> {
-        let mut state = PipelineState::new(run.clone());
-        for record in self.replay(run) {
-            state.apply(&record?);
-        }
-        Ok(state)
+    /// A pipeline as all of its records tell it, with what its project's files show.
+    pub fn history(&self, run: &RunId) -> Result<RunView, ReadError> {
+        self.folded(RunView::with_history(run.clone()))
     }
 }
 
 /// The trace of a pipeline, as its file has it.
-pub fn trace_of(state: &PipelineState, zone: &LocalZone) -> String {
+pub fn trace_of(state: ProjectView<'_>, zone: &LocalZone) -> String {
     trace::render(state, zone)
 }
 
 /// The graph of a pipeline as Mermaid source, as its trace has it.
-pub fn graph_of(state: &PipelineState) -> String {
+pub fn graph_of(state: ProjectView<'_>) -> String {
     trace::mermaid(state)
 }
 
 /// `pipeline_state.json`, as its file has it.
-pub fn state_json(state: &PipelineState) -> String {
+pub fn state_json(state: ProjectView<'_>) -> String {
     state_file::render(state)
 }
 

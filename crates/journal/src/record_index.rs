@@ -8,7 +8,7 @@ use gadfly_engine::event::EventKind;
 use gadfly_engine::input::InputKind;
 use gadfly_engine::{EffectKind, Input, Reply, Step};
 
-use crate::state::belongs_on_rail;
+use crate::view::belongs_on_rail;
 
 /// Stored as these numbers: a new kind is a new number.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -29,6 +29,11 @@ pub(crate) struct RunRow {
 /// The only part of a checkpoint that a list needs.
 #[derive(Deserialize)]
 struct Brief {
+    view: BriefView,
+}
+
+#[derive(Deserialize)]
+struct BriefView {
     summary: Summary,
 }
 
@@ -66,7 +71,7 @@ impl RunRow {
     ) -> Result<Summary, ReadError> {
         let mut summary = match checkpoint::newest::<Brief>(conn, check, &self.run, self.number)? {
             Some((upto, _, brief)) if upto == next(conn, self.number)? && upto >= self.standing.sealed => {
-                brief.summary
+                brief.view.summary
             }
             _ => ChunkEnd::of(conn, check, &self.run, self.number)?.sums.summary,
         };

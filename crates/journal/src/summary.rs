@@ -1,15 +1,13 @@
-//! How one run stands, in a line's worth of facts: a pure fold over its records. No decision reads it.
+//! How one run stands, in a line's worth of facts: the part of a [`crate::RunView`] that lists show. No
+//! decision reads it. Its numbers are added up in `view/totals.rs`.
 
-use std::collections::HashSet;
+use std::collections::{BTreeMap, HashSet};
 
 use gadfly_engine::event::EventKind;
-use gadfly_engine::input::InputKind;
 use gadfly_engine::manifest::{Job, RunManifest};
-use gadfly_engine::pipeline::PipelineEvent;
 use gadfly_engine::protocol::pipeline;
 use gadfly_engine::review::{Review, Verdict};
-use gadfly_engine::turn::Role;
-use gadfly_engine::{Digest, EffectId, EffectKind, Input, Money, Outcome, Plan, Step, Waiting};
+use gadfly_engine::{Digest, EffectId, Money, Outcome, Plan, Step, Waiting};
 use serde::{Deserialize, Serialize};
 
 use crate::deferred::Deferrals;
@@ -82,15 +80,9 @@ pub struct Summary {
     /// What was put off and what was settled; see `Journal::deferred`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) deferrals: Option<Box<Deferrals>>,
-    /// The seats of critics, where the protocol has several; the first is the primary.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    seats: Vec<String>,
-    /// Agents without a price row: what they use cannot be priced.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    unpriced: Vec<String>,
 }
 
-fn is_zero<N: Default + PartialEq>(n: &N) -> bool {
+pub(crate) fn is_zero<N: Default + PartialEq>(n: &N) -> bool {
     *n == N::default()
 }
 
@@ -127,8 +119,6 @@ impl Summary {
             waiting_for: None,
             active_ms: 0,
             deferrals: None,
-            seats: Vec::new(),
-            unpriced: Vec::new(),
         }
     }
 
@@ -137,89 +127,32 @@ impl Summary {
         Self { created_ms, state: DAMAGED.to_owned(), title: why, ..Self::new(run) }
     }
 
-    pub fn apply(&mut self, input: &Input, step: &Step) {
-        self.updated_ms = input.at.wall_ms;
-        self.active_ms = self.active_ms.max(input.at.active_ms);
-        match &input.what {
-            InputKind::Started(start) => {
-                self.created_ms = input.at.wall_ms;
-                self.begin(&start.plan);
-            }
-            InputKind::Resumed { .. } | InputKind::Answered { .. } => self.outcome_cleared(),
-            InputKind::Replied { effect: _, reply: gadfly_engine::Reply::Done(answer) } => {
-                // Which role answered is told by the `Charged` event's agent, below.
-                self.note_model(step, answer.model.as_deref());
-            }
-            InputKind::Replied { .. } | InputKind::Observed { .. } | InputKind::Controlled(_) => {}
-        }
-        self.judged(step);
-        for event in &step.events {
-            self.happened(&event.what);
-        }
-        Deferrals::apply(&mut self.deferrals, input, step);
-        for effect in &step.effects {
-            if let EffectKind::Turn(turn) = &effect.kind
-                && !self.is_pipeline()
-            {
-                match turn.role {
-                    Role::Worker => self.worker = Some(turn.agent.clone()),
-                    // A second seat is no other critic; a fallback is.
-                    Role::Critic if self.seats.iter().skip(1).any(|seat| *seat == turn.agent) => {}
-                    Role::Critic => self.critic = Some(turn.agent.clone()),
-                    Role::Advisor => {}
-                }
-            }
-            if effect.kind.has_reply() {
-                self.outcome_cleared();
-            }
-        }
-        if let Some(outcome) = &step.outcome {
-            self.decided(outcome);
-        }
-    }
-
-    fn begin(&mut self, plan: &Plan) {
+    pub(crate) fn begin(&mut self, plan: &Plan, planned: Option<&RunManifest>) {
         self.title.clone_from(&plan.title);
         self.protocol.clone_from(&plan.root.protocol);
-        let manifest = RunManifest::of(plan);
+        let Some(planned) = planned else { return };
         // A pipeline has many of each: the summary names none.
         if !self.is_pipeline() {
-            self.worker = manifest.worker().map(str::to_owned);
-            let seats: Vec<String> = manifest.all_seated(Job::Critic).map(str::to_owned).collect();
-            self.critic = seats.first().cloned();
-            self.seats = if seats.len() > 1 { seats } else { Vec::new() };
+            self.worker = planned.worker().map(str::to_owned);
+            self.critic = planned.seated(Job::Critic).map(str::to_owned);
         }
-        self.out = manifest.file;
-        self.rounds_max = manifest.rounds.unwrap_or(self.rounds_max);
-        let model = |agent: &Option<String>| {
-            agent.as_ref().and_then(|a| plan.agents.get(a)).and_then(|card| card.model.clone())
-        };
-        self.worker_model = model(&self.worker);
-        self.critic_model = model(&self.critic);
-        self.unpriced = plan
-            .agents
-            .iter()
-            .filter(|(_, card)| card.price.is_none() && !card.person)
-            .map(|(name, _)| name.clone())
-            .collect();
+        self.out.clone_from(&planned.file);
+        self.rounds_max = planned.rounds.unwrap_or(self.rounds_max);
     }
 
-    fn note_model(&mut self, step: &Step, model: Option<&str>) {
-        let Some(model) = model else { return };
-        for event in &step.events {
-            if let EventKind::Charged { agent, .. } = &event.what {
-                if self.worker.as_ref() == Some(agent) {
-                    self.worker_model = Some(model.to_owned());
-                }
-                if self.critic.as_ref() == Some(agent) {
-                    self.critic_model = Some(model.to_owned());
-                }
+    /// Names the models behind worker and critic.
+    pub(crate) fn name_models(&mut self, models: &BTreeMap<String, String>) {
+        let of = |agent: &Option<String>| agent.as_ref().and_then(|agent| models.get(agent));
+        for (named, agent) in [(&mut self.worker_model, &self.worker), (&mut self.critic_model, &self.critic)]
+        {
+            if named.as_ref() != of(agent) {
+                *named = of(agent).cloned();
             }
         }
     }
 
     /// The critics of one round are heard in one step: approved only if all of them approve.
-    fn judged(&mut self, step: &Step) {
+    pub(crate) fn judged(&mut self, step: &Step) {
         let reviews = step.events.iter().filter_map(|e| match &e.what {
             EventKind::Reviewed { review, .. } => Some(review),
             _ => None,
@@ -233,56 +166,11 @@ impl Summary {
         self.open_items = u32::try_from(open.len()).unwrap_or(u32::MAX);
     }
 
-    fn happened(&mut self, what: &EventKind) {
-        match what {
-            EventKind::Pipeline(PipelineEvent::OverallRound { round, of, .. }) => {
-                (self.rounds, self.rounds_max) = ((*round).max(self.rounds), *of);
-            }
-            // The rounds and drafts of a pipeline's pairs are not the run's.
-            EventKind::RoundStarted { .. } | EventKind::DraftMade { .. } if self.is_pipeline() => {}
-            EventKind::RoundStarted { round, of } => {
-                self.rounds = (*round).max(self.rounds);
-                self.rounds_max = *of;
-            }
-            EventKind::DraftMade { blob, diff, .. } => {
-                self.last_draft = Some(*blob);
-                self.last_diff = *diff;
-            }
-            EventKind::GoalSet { steps, .. } => self.steps_max = *steps,
-            // Workers of other protocols take steps, too; only a goal counts them.
-            EventKind::Stepped { step } if self.steps_max > 0 => self.steps = self.steps.max(step.n),
-            EventKind::RejectionOverruled { .. } => self.open_items = 0,
-            EventKind::Charged { agent, usage, run, .. } => {
-                self.calls = run.calls;
-                self.tokens = run.tokens;
-                self.cached = self.cached.saturating_add(usage.cache_read);
-                self.cost = run.money;
-                let unpriced = usage.cost.is_none() && usage.tokens() > 0 && self.unpriced.contains(agent);
-                self.cost_unknown |= run.unknown || unpriced;
-            }
-            EventKind::CallLost { .. } => self.cost_unknown = true,
-            // As the protocol takes it: a lower number changes nothing.
-            EventKind::LimitsRaised { limits, rounds } => {
-                self.rounds_max = self.rounds_max.max(rounds.unwrap_or(0));
-                if let Some(steps) = limits.steps.filter(|_| self.steps_max > 0) {
-                    self.steps_max = steps;
-                }
-            }
-            EventKind::AgentChanged { agent, card } => {
-                self.unpriced.retain(|a| a != agent);
-                if card.price.is_none() && !card.person {
-                    self.unpriced.push(agent.clone());
-                }
-            }
-            _ => {}
-        }
-    }
-
-    fn is_pipeline(&self) -> bool {
+    pub(crate) fn is_pipeline(&self) -> bool {
         self.protocol == pipeline::RULE_BOOK.name
     }
 
-    fn outcome_cleared(&mut self) {
+    pub(crate) fn outcome_cleared(&mut self) {
         if !self.ended {
             self.outcome = None;
             self.waiting_for = None;
@@ -290,7 +178,7 @@ impl Summary {
         }
     }
 
-    fn decided(&mut self, outcome: &Outcome) {
+    pub(crate) fn decided(&mut self, outcome: &Outcome) {
         self.state = outcome.label();
         self.outcome = Some(outcome.label());
         self.ended = outcome.is_ended();
@@ -299,20 +187,5 @@ impl Summary {
             Outcome::Waiting(Waiting::Question { effect }) => Some(effect.clone()),
             _ => None,
         };
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn rounds_are_raised_and_never_lowered() {
-        let mut summary = Summary { rounds_max: 3, ..Summary::new(RunId::random().unwrap()) };
-        for (asked, has) in [(5, 5), (2, 5)] {
-            let limits = gadfly_engine::Limits::default();
-            summary.happened(&EventKind::LimitsRaised { limits, rounds: Some(asked) });
-            assert_eq!(summary.rounds_max, has);
-        }
     }
 }

@@ -7,7 +7,7 @@ use std::path::Path;
 
 use gadfly_engine::input::InputKind;
 use gadfly_journal::RunId;
-use gadfly_journal::pipeline::{FoundReceipt, PROTOCOL, Receipt, read_receipts};
+use gadfly_journal::pipeline::{FoundReceipt, PROTOCOL, ProjectView, Receipt, read_receipts};
 use gadfly_journal::signature::{Signature, sha256};
 use gadfly_project::file;
 
@@ -72,7 +72,8 @@ impl Gadfly {
         };
         let files = pipeline_files(self.journal(), run, &start.plan);
         // From the records, not from the files: those lie where others write.
-        let state = self.journal().pipeline_state(run)?;
+        let view = self.journal().history(run)?;
+        let receipts = view.project().map(ProjectView::receipts).unwrap_or_default();
         let (there, _) = read_receipts(&files.places().receipts(), None);
         let ours = sealed.map(|signature| signature.key());
         let is_signed = |receipt: &Receipt| {
@@ -81,7 +82,7 @@ impl Gadfly {
             by.is_some_and(|by| ours.as_ref() == Some(&by.key))
         };
         let git = self.process_env().map(|process_env| process_env.git());
-        for mut receipt in state.receipts().into_iter().filter(|receipt| !is_signed(receipt)) {
+        for mut receipt in receipts.into_iter().filter(|receipt| !is_signed(receipt)) {
             receipt.base = match &git {
                 Some(git) => git.checked_out(&files.places().root).await,
                 None => None,

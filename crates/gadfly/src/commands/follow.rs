@@ -19,7 +19,7 @@ pub async fn follow(args: &RunName, context: &Context) -> Code {
     let done = async {
         let journal = context.journal()?;
         let run = find(&journal, &args.run)?;
-        let mut view = View::new(context.global.json);
+        let mut view = View::new(run.clone(), context.global.json);
         let mut interrupts = Interrupts::catch();
         let told = tokio::select! {
             told = tell(&journal, &run, &mut view) => told,

@@ -4,7 +4,6 @@ use std::cell::Cell;
 
 use futures_util::{StreamExt as _, stream};
 use gadfly_engine::Limits;
-use gadfly_engine::input::InputKind;
 use gadfly_engine::protocol::{goal, pipeline};
 use gadfly_journal::{ListFilter, RunId, Summary};
 use gadfly_project::Problem;
@@ -100,14 +99,7 @@ fn raises_something(args: &ResumeArgs, gadfly: &Gadfly, summary: &Summary) -> Re
         let (flag, ..) = wanted.next().unwrap_or_default();
         return Err(error::usage(&format!("run `{run}` is no goal, so {flag} raises nothing")));
     }
-    let mut limits = Limits::default();
-    for record in gadfly.journal().replay(run) {
-        match record.map_err(|e| error::fault(&e.to_string()))?.input.what {
-            InputKind::Started(start) => limits = start.plan.root.limits,
-            InputKind::Resumed { limits: raised, .. } => limits = limits.with(raised),
-            _ => {}
-        }
-    }
+    let limits = gadfly.journal().totals(run).map_err(|e| error::fault(&e.to_string()))?.limits;
     for (flag, cap, what) in wanted {
         let now = if what == "step" { limits.steps } else { limits.turns };
         if let Some(now) = now.filter(|now| cap <= *now) {

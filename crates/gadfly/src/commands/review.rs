@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use gadfly_engine::Outcome;
-use gadfly_journal::RunState;
+use gadfly_journal::RunView;
 use gadfly_project::config::keys::ConfigSection;
 use gadfly_project::{LoopProtocol, Problem, Sourced};
 use gadfly_runtime::prepare::{Request, ReviewTarget, Submission};
@@ -100,7 +100,7 @@ async fn go(args: ReviewArgs, context: &Context) -> Result<Code, Code> {
     }
 }
 
-fn finish(args: &ReviewArgs, state: &RunState, code: Code, context: &Context) -> Result<Code, Code> {
+fn finish(args: &ReviewArgs, state: &RunView, code: Code, context: &Context) -> Result<Code, Code> {
     super::run::write_reports(&args.report, state, &context.root.dir)?;
     Ok(code)
 }

@@ -7,7 +7,7 @@ use std::path::Path;
 
 use gadfly_engine::input::InputKind;
 use gadfly_engine::{Engine, Input, Money, RunManifest, Stamp};
-use gadfly_journal::RunState;
+use gadfly_journal::RunView;
 use gadfly_project::config::keys::ConfigSection;
 use gadfly_project::trust::judging;
 use gadfly_project::{Problem, Sourced, file};
@@ -108,7 +108,7 @@ pub struct LaunchOptions<'a> {
 pub struct LaunchResult {
     pub code: Code,
     /// None if nothing was started.
-    pub run: Option<RunState>,
+    pub run: Option<RunView>,
 }
 
 /// Prepares a request, asks for consent, drives the run and reports on it.
@@ -191,7 +191,7 @@ pub fn reports_have_a_place(reports: &[ReportTo], json: bool) -> Result<(), Code
 }
 
 /// To their files, or to standard output.
-pub fn write_reports(reports: &[ReportTo], state: &RunState, root: &Path) -> Result<(), Code> {
+pub fn write_reports(reports: &[ReportTo], state: &RunView, root: &Path) -> Result<(), Code> {
     for to in reports {
         let text = report::render(to.format, state, root);
         match &to.file {

@@ -8,8 +8,8 @@ mod rounds;
 mod trace;
 mod verify;
 
-use gadfly_journal::state::PipelineView;
-use gadfly_journal::{Journal, MailKind, ReadError, RunId, RunState, Window};
+use gadfly_journal::view::PipelineView;
+use gadfly_journal::{Journal, MailKind, ReadError, RunId, RunView, Window};
 use gadfly_runtime::undo::undone_ms;
 use owo_colors::OwoColorize as _;
 use serde_json::json;
@@ -113,7 +113,7 @@ fn text(journal: &Journal, digest: &gadfly_engine::Digest) -> Result<String, Cod
     found.map(|t| t.to_string()).ok_or_else(|| error::fault(&format!("text {} is missing", digest.short())))
 }
 
-fn glance(journal: &Journal, state: &RunState, powers: &Powers, is_long: bool) -> Result<(), Code> {
+fn glance(journal: &Journal, state: &RunView, powers: &Powers, is_long: bool) -> Result<(), Code> {
     let s = &state.summary;
     print::out(&format!("{}  {}", s.run.bold(), safe::line(&s.title, 200)))?;
     let who = |role: &str, name: Option<&String>, model: Option<&String>| {
@@ -195,7 +195,7 @@ fn glance(journal: &Journal, state: &RunState, powers: &Powers, is_long: bool) -
 }
 
 /// Every critic that was heard, where there are several.
-fn critics(state: &RunState) -> Option<String> {
+fn critics(state: &RunView) -> Option<String> {
     let counts = state.critic_counts();
     let named = counts.iter().map(|count| {
         let model = state.models.get(&count.critic).map(|m| format!(" ({})", safe::line(m, 60)));
@@ -229,7 +229,7 @@ fn answer_given(journal: &Journal, run: &RunId, effect: &gadfly_engine::EffectId
 }
 
 /// What went into the briefs of a pipeline.
-fn briefs(state: &RunState, json: bool) -> Result<(), Code> {
+fn briefs(state: &RunView, json: bool) -> Result<(), Code> {
     let run = &state.summary.run;
     let Some(view) = &state.pipeline else {
         let why =
@@ -243,7 +243,7 @@ fn briefs(state: &RunState, json: bool) -> Result<(), Code> {
 }
 
 /// The last change of every agent of a pipeline.
-fn diffs_of_pairs(journal: &Journal, state: &RunState, view: &PipelineView, json: bool) -> Result<(), Code> {
+fn diffs_of_pairs(journal: &Journal, state: &RunView, view: &PipelineView, json: bool) -> Result<(), Code> {
     let mut shown = 0_u32;
     for row in &view.agents {
         let Some(at) = &row.at else { continue };
@@ -269,7 +269,7 @@ fn diffs_of_pairs(journal: &Journal, state: &RunState, view: &PipelineView, json
     Ok(())
 }
 
-fn diffs(journal: &Journal, state: &RunState, json: bool) -> Result<(), Code> {
+fn diffs(journal: &Journal, state: &RunView, json: bool) -> Result<(), Code> {
     if let Some(view) = &state.pipeline {
         return diffs_of_pairs(journal, state, view, json);
     }

@@ -2,7 +2,7 @@
 //! configured ones. The user agreed when the server was started, or is asked, or it is refused. Lower caps are free.
 
 use gadfly_engine::Money;
-use gadfly_journal::{RunId, Summary, Window};
+use gadfly_journal::{RunId, Summary};
 use gadfly_project::LoopConfig;
 use gadfly_project::config::HOST;
 use gadfly_runtime::prepare::Request;
@@ -172,7 +172,6 @@ fn lowest(caps: [Option<Money>; 2]) -> Option<Money> {
 
 /// What a run may spend as it is now, with what was raised before.
 fn money_cap(background: &Background, run: &RunId) -> Result<Option<Money>, ToolError> {
-    let page = background.gadfly().journal().page(run, &Window::default());
-    let page = page.map_err(|e| refused(e.to_string()))?;
-    Ok(page.limits.money)
+    let totals = background.gadfly().journal().totals(run).map_err(|e| refused(e.to_string()))?;
+    Ok(totals.limits.money)
 }

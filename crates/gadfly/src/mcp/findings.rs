@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use gadfly_engine::finding::FindingStatus;
-use gadfly_journal::state::RoundState;
+use gadfly_journal::view::RoundState;
 use gadfly_journal::{ListFilter, Summary};
 use rmcp::schemars::{self, JsonSchema};
 use serde::Serialize;

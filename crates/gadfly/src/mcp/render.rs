@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use gadfly_engine::NodePath;
 use gadfly_engine::protocol::pipeline;
 use gadfly_journal::Summary;
-use gadfly_journal::state::RoundState;
+use gadfly_journal::view::RoundState;
 use gadfly_project::config::HOST;
 
 use super::status::{OpenPoint, RunStatus};

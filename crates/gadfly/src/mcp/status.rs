@@ -5,7 +5,7 @@ use gadfly_engine::question::Question;
 use gadfly_engine::review::Verdict;
 use gadfly_engine::turn::Role;
 use gadfly_engine::{EffectId, Outcome, Turn, Waiting};
-use gadfly_journal::{RunId, RunState};
+use gadfly_journal::{RunId, RunView};
 use gadfly_project::config::HOST;
 use rmcp::schemars::{self, JsonSchema};
 use serde::Serialize;
@@ -154,7 +154,7 @@ pub fn of(background: &Background, run: &RunId) -> Result<ToolReply, ToolError> 
     }
 }
 
-fn said(state: &RunState, background: &Background, run: &RunId) -> Result<ToolReply, ToolError> {
+fn said(state: &RunView, background: &Background, run: &RunId) -> Result<ToolReply, ToolError> {
     let summary = &state.summary;
     let round = state.last_judged();
     let open = round.map(|round| round.open.as_slice()).unwrap_or_default();
@@ -207,7 +207,7 @@ const fn word(verdict: Verdict) -> &'static str {
     }
 }
 
-fn because(state: &RunState, background: &Background, run: &RunId) -> Option<String> {
+fn because(state: &RunView, background: &Background, run: &RunId) -> Option<String> {
     let outcome = match state.outcome.as_ref() {
         Some(Outcome::Unverified { reason, .. }) => Some(reason.clone()),
         Some(Outcome::OutOfBudget { shortage }) => Some(shortage.to_string()),
@@ -218,7 +218,7 @@ fn because(state: &RunState, background: &Background, run: &RunId) -> Option<Str
     outcome.or_else(|| background.reason(run).filter(|_| !state.summary.ended))
 }
 
-fn next(state: &RunState, background: &Background, run: &RunId) -> Result<NextStep, ToolError> {
+fn next(state: &RunView, background: &Background, run: &RunId) -> Result<NextStep, ToolError> {
     let summary = &state.summary;
     let bare = |what, how: String| NextStep { what, how, brief: None, folder: None, questions: Vec::new() };
     if summary.ended {

@@ -3,8 +3,8 @@
 use gadfly_engine::budget::{Account, Cap, Shortage};
 use gadfly_engine::review::Verdict;
 use gadfly_engine::{Digest, EffectId, Outcome, Waiting};
-use gadfly_journal::RunState;
-use gadfly_journal::state::RowStatus;
+use gadfly_journal::RunView;
+use gadfly_journal::view::RowStatus;
 use gadfly_project::config::HOST;
 use owo_colors::OwoColorize as _;
 
@@ -23,12 +23,7 @@ pub enum DraftIs {
 }
 
 /// `outcome` is none if the run was interrupted; `undone` is when what it did was taken back.
-pub fn block(
-    state: &RunState,
-    outcome: Option<&Outcome>,
-    draft: DraftIs,
-    undone: Option<u64>,
-) -> Vec<String> {
+pub fn block(state: &RunView, outcome: Option<&Outcome>, draft: DraftIs, undone: Option<u64>) -> Vec<String> {
     let run = &state.summary.run;
     let mut lines = vec![String::new(), headline(state, outcome)];
     let mut say = |label: &str, text: String| lines.push(format!("  {label:<11}{text}"));
@@ -146,11 +141,11 @@ pub fn block(
     lines
 }
 
-pub fn print(state: &RunState, outcome: Option<&Outcome>, draft: DraftIs) {
+pub fn print(state: &RunView, outcome: Option<&Outcome>, draft: DraftIs) {
     print::err_lines(&block(state, outcome, draft, None));
 }
 
-fn headline(state: &RunState, outcome: Option<&Outcome>) -> String {
+fn headline(state: &RunView, outcome: Option<&Outcome>) -> String {
     if let Some(pursued) = &state.goal {
         return goal::headline(pursued, outcome);
     }
@@ -195,7 +190,7 @@ fn headline(state: &RunState, outcome: Option<&Outcome>) -> String {
     }
 }
 
-fn draft_place(state: &RunState, outcome: Option<&Outcome>, draft: DraftIs) -> Option<String> {
+fn draft_place(state: &RunView, outcome: Option<&Outcome>, draft: DraftIs) -> Option<String> {
     let last = state.summary.last_draft?;
     let run = &state.summary.run;
     let approved = matches!(outcome, Some(Outcome::Approved { .. }))
@@ -213,23 +208,23 @@ fn draft_place(state: &RunState, outcome: Option<&Outcome>, draft: DraftIs) -> O
 }
 
 /// Nobody works: what is judged was there before.
-const fn is_review(state: &RunState) -> bool {
+const fn is_review(state: &RunView) -> bool {
     state.summary.worker.is_none()
 }
 
 /// It is not a person who is asked, but the host that works on it: its turn, and no question.
-fn is_the_hosts(state: &RunState, effect: &EffectId) -> bool {
+fn is_the_hosts(state: &RunView, effect: &EffectId) -> bool {
     let judging = state.rounds.last().is_some_and(|round| round.draft.is_some() && round.reviews.is_empty());
     state.summary.worker.as_deref() == Some(HOST) && !judging && state.question(effect).is_none()
 }
 
 /// The critic approved the last draft, whatever became of it since.
-fn is_approved(state: &RunState) -> bool {
+fn is_approved(state: &RunView) -> bool {
     state.summary.last_verdict == Some(Verdict::Approved)
 }
 
 /// The commands that go on from here.
-fn onwards(state: &RunState, outcome: Option<&Outcome>) -> Vec<(&'static str, String)> {
+fn onwards(state: &RunView, outcome: Option<&Outcome>) -> Vec<(&'static str, String)> {
     let run = &state.summary.run;
     let resume = next_command::command(&format!("resume {run}"));
     match outcome {
@@ -294,7 +289,7 @@ mod tests {
     use super::*;
     use crate::report::sample::{begun, digest, goal_gave_up, goal_stuck, goal_verified, step, unverified};
 
-    fn told(state: &RunState) -> String {
+    fn told(state: &RunView) -> String {
         let lines = block(state, state.outcome.as_ref(), DraftIs::InJournal, None).join("\n");
         anstream::adapter::strip_str(&lines).to_string()
     }

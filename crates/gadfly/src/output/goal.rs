@@ -4,8 +4,8 @@
 use gadfly_engine::event::EventKind;
 use gadfly_engine::goal::CriterionTrial;
 use gadfly_engine::{Outcome, Waiting};
-use gadfly_journal::RunState;
-use gadfly_journal::state::{GoalState, Share};
+use gadfly_journal::RunView;
+use gadfly_journal::view::{GoalState, Share};
 use owo_colors::OwoColorize as _;
 
 use super::table::{cost, counted};
@@ -59,7 +59,7 @@ pub fn headline(goal: &GoalState, outcome: Option<&Outcome>) -> String {
 }
 
 /// What the last block says of a goal, as labelled lines.
-pub fn facts(state: &RunState, goal: &GoalState, outcome: Option<&Outcome>) -> Vec<(&'static str, String)> {
+pub fn facts(state: &RunView, goal: &GoalState, outcome: Option<&Outcome>) -> Vec<(&'static str, String)> {
     let mut said = Vec::new();
     let run = &state.summary.run;
     if let Some((reason, learned)) = gave_up(goal).filter(|_| !is_verified(goal)) {
@@ -114,7 +114,7 @@ pub fn facts(state: &RunState, goal: &GoalState, outcome: Option<&Outcome>) -> V
 }
 
 /// The command that takes back what was done in the user's own files.
-pub fn undo(state: &RunState) -> Option<(&'static str, String)> {
+pub fn undo(state: &RunView) -> Option<(&'static str, String)> {
     let goal = state.goal.as_ref()?;
     let done = goal.in_place && goal.used.steps > 0;
     done.then(|| ("undo", next_command::command(&format!("undo {}", state.summary.run))))

@@ -7,7 +7,7 @@ use gadfly_engine::finding::{ENGINE, FindingStatus, Severity};
 use gadfly_engine::question::Question;
 use gadfly_engine::review::{CriterionVerdict, Review, Score, Verdict};
 use gadfly_engine::tree::Verified;
-use gadfly_journal::state::FindingCounts;
+use gadfly_journal::view::FindingCounts;
 use owo_colors::OwoColorize as _;
 
 use super::table::counted;

@@ -2,7 +2,7 @@
 //! step log on a terminal. Lines only: whoever draws them takes them away again.
 
 use gadfly_engine::Digest;
-use gadfly_journal::state::GoalState;
+use gadfly_journal::view::GoalState;
 use owo_colors::OwoColorize as _;
 
 use super::described::DescribedLine;

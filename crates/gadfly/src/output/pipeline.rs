@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use gadfly_engine::pipeline::GateReport;
 use gadfly_engine::{Outcome, Waiting};
-use gadfly_journal::state::{AgentRow, PipelineView, RowStatus};
+use gadfly_journal::view::{AgentRow, PipelineView, RowStatus};
 use owo_colors::OwoColorize as _;
 
 use super::table::counted;

@@ -2,7 +2,7 @@
 
 use std::thread;
 
-use gadfly_journal::Record;
+use gadfly_journal::{Record, RunId};
 use gadfly_runtime::Update;
 use tokio::sync::mpsc::error::{SendError, TrySendError};
 use tokio::sync::mpsc::{self, Permit};
@@ -29,8 +29,8 @@ pub struct Screen {
 
 impl Screen {
     /// `earlier` are records that were shown before, of a run that goes on.
-    pub fn new(json: bool, earlier: impl Iterator<Item = Record>) -> Self {
-        let mut view = View::new(json);
+    pub fn new(run: RunId, json: bool, earlier: impl Iterator<Item = Record>) -> Self {
+        let mut view = View::new(run, json);
         earlier.filter(|_| !json).for_each(|record| view.remember(&record));
         let is_live = view.is_live();
         let (queue, waiting) = mpsc::channel(QUEUE);

@@ -17,7 +17,7 @@ use gadfly_engine::{
     AgentCard, Class, Digest, Effect, EffectId, EffectKind, Event, NodePath, Observation, Part,
 };
 use gadfly_journal::Record;
-use gadfly_journal::state::FindingCounts;
+use gadfly_journal::view::FindingCounts;
 use owo_colors::OwoColorize as _;
 
 use super::table::{counted, size};

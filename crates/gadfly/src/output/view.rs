@@ -5,8 +5,7 @@ use std::time::Duration;
 use gadfly_engine::input::InputKind;
 use gadfly_engine::tool::ToolAction;
 use gadfly_engine::{Class, EffectKind};
-use gadfly_journal::state::{GoalState, PipelineView};
-use gadfly_journal::{Record, RunId};
+use gadfly_journal::{Record, RunId, RunView};
 use gadfly_runtime::Update;
 use gadfly_runtime::clock::wall_ms;
 
@@ -19,16 +18,14 @@ pub struct View {
     story: Story,
     live: Option<LiveLine>,
     json: bool,
-    /// Steps, rail and meters, where they are drawn.
-    goal: Option<GoalState>,
-    pipeline: Option<PipelineView>,
-    last_ms: u64,
+    /// Steps, rail and meters of a goal, agents of a pipeline.
+    view: RunView,
 }
 
 impl View {
-    pub fn new(json: bool) -> Self {
+    pub fn new(run: RunId, json: bool) -> Self {
         let live = (!json && terminal::is_live()).then(LiveLine::default);
-        Self { story: Story::new(live.is_none()), live, json, goal: None, pipeline: None, last_ms: 0 }
+        Self { story: Story::new(live.is_none()), live, json, view: RunView::new(run) }
     }
 
     /// What happened before, so that the rest can be told: nothing of it is shown.
@@ -39,20 +36,18 @@ impl View {
 
     fn fold(&mut self, record: &Record) {
         if self.live.is_some() {
-            GoalState::apply(&mut self.goal, record);
-            PipelineView::apply(&mut self.pipeline, record);
-            self.last_ms = record.input.at.wall_ms;
+            self.view.apply(record);
         }
     }
 
     /// What stands below who is at work.
     fn draw(&mut self) {
         let Some(live) = &mut self.live else { return };
-        if let Some(goal) = &self.goal {
+        if let Some(goal) = &self.view.goal {
             let room = (terminal::width().saturating_sub(1), live.room_for_panel());
-            let idle = wall_ms().saturating_sub(self.last_ms);
+            let idle = wall_ms().saturating_sub(self.view.summary.updated_ms);
             live.show_panel(meters::panel(goal, &|digest| self.story.said(digest), idle, room));
-        } else if let Some(view) = &self.pipeline {
+        } else if let Some(view) = &self.view.pipeline {
             let standing = format!("  {}", pipeline::progress(view));
             live.show_panel(vec![fitting(standing.chars(), terminal::width().saturating_sub(1))]);
         }

@@ -8,8 +8,8 @@ use std::path::Path;
 use gadfly_engine::finding::{FindingStatus, Severity};
 use gadfly_engine::review::{Review, Verdict};
 use gadfly_engine::{Finding, Outcome, identity};
-use gadfly_journal::RunState;
-use gadfly_journal::state::{RoundState, VerifyState};
+use gadfly_journal::RunView;
+use gadfly_journal::view::{RoundState, VerifyState};
 
 use crate::exit::{self, Code};
 use crate::output::goal;
@@ -21,7 +21,7 @@ const SPOKEN: usize = 500;
 const MOST_SEEN: usize = 2_000;
 
 pub struct ReportFacts<'a> {
-    pub state: &'a RunState,
+    pub state: &'a RunView,
     /// `approved`, `halted(cap)`, `interrupted` …
     pub label: String,
     pub exit: Code,
@@ -48,7 +48,7 @@ pub struct NotedFinding {
 }
 
 impl<'a> ReportFacts<'a> {
-    pub fn of(state: &'a RunState, root: &Path) -> Self {
+    pub fn of(state: &'a RunView, root: &Path) -> Self {
         let outcome = state.outcome.as_ref();
         if let Some(view) = &state.pipeline {
             return Self::of_pairs(state, super::pipeline::judged(&state.rounds, view));
@@ -72,7 +72,7 @@ impl<'a> ReportFacts<'a> {
     }
 
     /// A pipeline has no last judgement: it has one of every agent.
-    fn of_pairs(state: &'a RunState, judged: Vec<(&'a RoundState, bool)>) -> Self {
+    fn of_pairs(state: &'a RunView, judged: Vec<(&'a RoundState, bool)>) -> Self {
         let outcome = state.outcome.as_ref();
         let mut facts = Self {
             state,
@@ -228,7 +228,7 @@ fn standing(round: &RoundState) -> Vec<Finding> {
 }
 
 /// Everything that was ever raised, as it was last seen, and is not open in the last judgement.
-fn fixed(state: &RunState, last: Option<&RoundState>) -> Vec<Finding> {
+fn fixed(state: &RunView, last: Option<&RoundState>) -> Vec<Finding> {
     let Some(last) = last else { return Vec::new() };
     let open: HashSet<u32> = standing(last).iter().map(|f| f.number).collect();
     let mut gone: BTreeMap<u32, Finding> = BTreeMap::new();

@@ -3,7 +3,7 @@
 
 use gadfly_engine::event::EventKind;
 use gadfly_engine::{Finding, Outcome, Severity};
-use gadfly_journal::state::GoalState;
+use gadfly_journal::view::GoalState;
 use serde_json::{Value, json};
 
 use super::facts::ReportFacts;

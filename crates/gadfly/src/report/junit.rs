@@ -7,7 +7,7 @@ use std::fmt::Write as _;
 
 use gadfly_engine::finding::ENGINE;
 use gadfly_engine::review::{Review, Verdict};
-use gadfly_journal::state::{AgentRow, RowStatus};
+use gadfly_journal::view::{AgentRow, RowStatus};
 
 use super::facts::{NotedFinding, ReportFacts};
 use crate::output::safe;

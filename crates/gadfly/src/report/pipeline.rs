@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use gadfly_engine::pipeline::GateReport;
 use gadfly_engine::pipeline::learning::Suggestion;
-use gadfly_journal::state::{AgentRow, PipelineView, RoundState, RowStatus};
+use gadfly_journal::view::{AgentRow, PipelineView, RoundState, RowStatus};
 use serde_json::{Value, json};
 
 use super::facts::ReportFacts;

@@ -18,7 +18,7 @@ use gadfly_engine::{
     AgentCard, Class, Digest, Effect, EffectKind, Event, Halt, Input, Money, NodePath, Outcome, Plan, Reply,
     Stamp, Start, Step, Usage, Waiting,
 };
-use gadfly_journal::{Record, RunState};
+use gadfly_journal::{Record, RunView};
 
 pub const ROOT: &str = "/home/ann/project";
 
@@ -26,7 +26,7 @@ pub fn digest() -> Digest {
     Digest::of(b"x")
 }
 
-pub fn begun(protocol: &str, title: &str) -> RunState {
+pub fn begun(protocol: &str, title: &str) -> RunView {
     let card = AgentCard {
         named_by: gadfly_engine::plan::NamedBy::User,
         kind: "openai".into(),
@@ -71,7 +71,7 @@ pub fn begun(protocol: &str, title: &str) -> RunState {
         workspace: None,
     };
     let start = Start { format: 1, plan, seed: "00".into() };
-    let mut state = RunState::new("0123456789".parse().unwrap());
+    let mut state = RunView::new("0123456789".parse().unwrap());
     let at = Stamp { wall_ms: 1_794_778_200_123, active_ms: 0 };
     let input = Input { at, what: InputKind::Started(Box::new(start)), texts: vec![] };
     state.apply(&Record { seq: 0, input, step: Step::default() });
@@ -82,7 +82,7 @@ pub fn begun(protocol: &str, title: &str) -> RunState {
     state
 }
 
-pub fn step(state: &mut RunState, events: Vec<EventKind>, outcome: Option<Outcome>) {
+pub fn step(state: &mut RunView, events: Vec<EventKind>, outcome: Option<Outcome>) {
     let effect = "run#1".parse().unwrap();
     let what = InputKind::Replied { effect, reply: Reply::Cancelled { sent: false } };
     let at = Stamp { wall_ms: 1_794_778_260_000, active_ms: 1 };
@@ -136,7 +136,7 @@ pub fn review(n: u32, verdict: Verdict, findings: Vec<Finding>) -> Review {
 }
 
 /// An audit that halted: verify ran, one finding is fixed, one recurs, one is new, one cites nothing.
-pub fn audit() -> RunState {
+pub fn audit() -> RunView {
     let mut state = begun("audit", "Add a cache");
     let first = vec![
         finding(1, "unmet-criterion", Severity::Fail, "no eviction"),
@@ -170,7 +170,7 @@ pub fn criterion(id: &str, verdict: &str, clean: bool) -> CriterionVerdict {
     CriterionVerdict { id, claim: "It is bounded".into(), verdict, clean, because: "src/a b.rs:12".into() }
 }
 
-pub fn score(approved: bool) -> RunState {
+pub fn score(approved: bool) -> RunView {
     let mut state = begun("score", "Judge the plan");
     let mut row = finding(1, "Claims", Severity::Risk, "the effect is overstated");
     row.place = Some(Location { path: "draft".into(), line: Some(3), end: None });
@@ -194,7 +194,7 @@ pub fn score(approved: bool) -> RunState {
     state
 }
 
-pub fn unverified() -> RunState {
+pub fn unverified() -> RunView {
     let mut state = begun("audit", "Add a cache");
     let mut judged = review(1, Verdict::Approved, vec![]);
     judged.coverage.unseen =
@@ -205,7 +205,7 @@ pub fn unverified() -> RunState {
     state
 }
 
-pub fn revise() -> RunState {
+pub fn revise() -> RunView {
     let mut state = begun("revise", "Write the abstract");
     let mut judged = review(1, Verdict::Rejected, vec![]);
     judged.open = vec![ReviewItem { number: 1, text: "State the sample size.".into(), since: 1 }];
@@ -215,12 +215,12 @@ pub fn revise() -> RunState {
     state
 }
 
-pub fn interrupted() -> RunState {
+pub fn interrupted() -> RunView {
     begun("score", "Judge the plan")
 }
 
 /// A goal whose terms are set.
-pub fn goal() -> RunState {
+pub fn goal() -> RunView {
     let mut state = begun("goal", "make the test suite pass");
     let set = EventKind::GoalSet {
         goal: digest(),
@@ -248,7 +248,7 @@ pub fn watched(verdict: ProgressVerdict, from: u32, to: u32, reason: &str) -> Ev
     EventKind::Watched { critic: "reader".into(), verdict, reason: reason.into(), from, to }
 }
 
-pub fn goal_verified() -> RunState {
+pub fn goal_verified() -> RunView {
     let mut state = goal();
     let events = vec![
         goal_step(1, "command=cargo test", StepEnd::Err, "exit code 101"),
@@ -264,7 +264,7 @@ pub fn goal_verified() -> RunState {
     state
 }
 
-pub fn goal_gave_up() -> RunState {
+pub fn goal_gave_up() -> RunView {
     let mut state = goal();
     let events = vec![
         goal_step(1, "command=cargo test", StepEnd::Err, "exit code 101"),
@@ -278,7 +278,7 @@ pub fn goal_gave_up() -> RunState {
 }
 
 /// Stuck three times: a person is asked.
-pub fn goal_stuck() -> RunState {
+pub fn goal_stuck() -> RunView {
     let mut state = goal();
     let mut events: Vec<EventKind> =
         (1..=10).map(|n| goal_step(n, "command=cargo test", StepEnd::Err, "exit code 101")).collect();

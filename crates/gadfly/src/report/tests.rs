@@ -15,15 +15,15 @@ use super::*;
 
 const SARIF: &str = include_str!("../../tests/data/sarif-2.1.0.schema.json");
 
-fn rendered(format: ReportFormat, state: &RunState) -> String {
+fn rendered(format: ReportFormat, state: &RunView) -> String {
     render(format, state, Path::new(ROOT))
 }
 
-fn sarif(state: &RunState) -> Value {
+fn sarif(state: &RunView) -> Value {
     serde_json::from_str(&rendered(ReportFormat::Sarif, state)).unwrap()
 }
 
-fn every() -> Vec<(&'static str, RunState)> {
+fn every() -> Vec<(&'static str, RunView)> {
     vec![
         ("audit", audit()),
         ("approved", score(true)),
@@ -39,7 +39,7 @@ fn every() -> Vec<(&'static str, RunState)> {
     ]
 }
 
-fn hostile_goal() -> RunState {
+fn hostile_goal() -> RunView {
     let mut state = sample::goal();
     let set = EventKind::GoalSet {
         goal: digest(),
@@ -95,7 +95,7 @@ const EVIL: &str = "<script>alert(1)</script> @ann #12 GH-7 https://evil.example
                     [x](javascript:1) | `code` **b** </details> ]]> \u{1b}[2J \u{0} \u{202e} <br> & \"q\" 'q' \
                     $x$ \u{fffe}\r\n# heading\n| a | b |\n- @team";
 
-fn hostile(count: u32) -> RunState {
+fn hostile(count: u32) -> RunView {
     let mut state = sample::begun("audit", EVIL);
     let all = (1..=count).map(|n| {
         let mut one = finding(n, EVIL, Severity::Fail, &EVIL.repeat(3));
@@ -176,7 +176,7 @@ fn sarif_tells_levels_places_standing_and_fingerprints() {
 #[test]
 fn a_fingerprint_stays_when_lines_move() {
     let mut moved = audit();
-    let name = |state: &RunState| sarif(state)["runs"][0]["results"][0]["partialFingerprints"].clone();
+    let name = |state: &RunView| sarif(state)["runs"][0]["results"][0]["partialFingerprints"].clone();
     let before = name(&moved);
     for finding in moved.rounds.iter_mut().flat_map(|r| &mut r.reviews).flat_map(|r| &mut r.findings) {
         finding.place = Some(Location { path: "src/a b.rs".into(), line: Some(99), end: None });

@@ -1,21 +1,18 @@
 //! One run as its page shows it: the newest part of what its records tell, what may be done about it, and how much of its
 //! caps is used. Long texts are named by their digest and asked for when somebody opens them.
 
-use std::collections::{HashMap, HashSet};
 use std::fmt::Write as _;
 use std::sync::Arc;
 
 use axum::Json;
 use axum::extract::{Path, State};
-use gadfly_engine::event::EventKind;
-use gadfly_engine::input::InputKind;
 use gadfly_engine::manifest::RunManifest;
 use gadfly_engine::protocol::goal;
 use gadfly_engine::protocol::pipeline::settings::PipelineSettings;
-use gadfly_engine::turn::{Part, Role};
-use gadfly_engine::{Digest, EffectId, EffectKind, Limits, Outcome, Plan, Reply};
+use gadfly_engine::{Limits, Outcome, Plan};
 use gadfly_journal::summary::RUNNING;
-use gadfly_journal::{MailKind, ReadError, RunId, RunPage, Summary, Window};
+use gadfly_journal::view::{UnreviewedReply, Wish};
+use gadfly_journal::{MailKind, ReadError, RunId, RunPage, RunView, Summary, Window};
 use gadfly_runtime::Gadfly;
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -31,8 +28,6 @@ const LONGEST: usize = 8 << 10;
 const MOST_DRAWN: usize = 200;
 /// Rubric items and criteria that are shown.
 const MOST_CRITERIA: usize = 100;
-/// Records among which a wish is looked for: after one, only calls that were under way end.
-const LAST_RECORDS: u32 = 40;
 
 pub fn named(run: &str) -> Result<RunId, HttpRefusal> {
     run.parse().map_err(|_| HttpRefusal::no_such_run())
@@ -59,8 +54,8 @@ pub fn newest(background: &Background, run: &RunId) -> Result<Value, HttpRefusal
         "driven": driven,
         "driven_here": background.is_driven_here(run),
         "trouble": background.reason(run),
-        "wish": wish(gadfly, &page)?,
-        "unread": unread(gadfly, &page)?,
+        "wish": wish(gadfly, &page.state)?,
+        "unread": unread(&page.state),
         "can": {
             "pause": driven && !ended,
             "resume": !driven && !ended && !wants_answer,
@@ -74,60 +69,25 @@ pub fn newest(background: &Background, run: &RunId) -> Result<Value, HttpRefusal
 
 /// What somebody asked of a run under way that is not done yet: it lies in its inbox, or the run knows it and waits for its
 /// calls.
-fn wish(gadfly: &Gadfly, page: &RunPage) -> Result<Option<&'static str>, ReadError> {
-    let (run, journal) = (&page.state.summary.run, gadfly.journal());
-    if page.state.summary.state != RUNNING {
+fn wish(gadfly: &Gadfly, view: &RunView) -> Result<Option<Wish>, ReadError> {
+    if view.summary.state != RUNNING {
         return Ok(None);
     }
-    let mail = journal.mail(run)?;
+    let mail = gadfly.journal().mail(&view.summary.run)?;
     let posted = mail.iter().rev().find_map(|(_, mail)| match mail.what {
-        MailKind::Cancel => Some("cancel"),
-        MailKind::Pause => Some("pause"),
+        MailKind::Cancel => Some(Wish::Cancel),
+        MailKind::Pause => Some(Wish::Pause),
         _ => None,
     });
-    if posted.is_some() {
-        return Ok(posted);
-    }
-    let from = page.next.saturating_sub(LAST_RECORDS);
-    let records = journal.records_without_texts(run, from, LAST_RECORDS)?;
-    let told = records.iter().rev().flat_map(|record| record.step.events.iter().rev());
-    Ok(told
-        .map(|event| &event.what)
-        .find_map(|what| match what {
-            EventKind::CancelRequested => Some(Some("cancel")),
-            EventKind::PauseRequested => Some(Some("pause")),
-            EventKind::Resumed => Some(None),
-            _ => None,
-        })
-        .flatten())
+    Ok(posted.or(view.totals.wish))
 }
 
 /// What critics replied last that was no review, where that is how a run ended: somebody may want to read it.
-fn unread(gadfly: &Gadfly, page: &RunPage) -> Result<Vec<Value>, ReadError> {
-    if !matches!(page.state.outcome, Some(Outcome::Unverified { .. })) {
-        return Ok(Vec::new());
+fn unread(view: &RunView) -> &[UnreviewedReply] {
+    match view.outcome {
+        Some(Outcome::Unverified { .. }) => &view.totals.unread,
+        _ => &[],
     }
-    let from = page.next.saturating_sub(LAST_RECORDS);
-    let records = gadfly.journal().records_without_texts(&page.state.summary.run, from, LAST_RECORDS)?;
-    let read: HashSet<Digest> =
-        page.state.rounds.iter().flat_map(|round| &round.reviews).map(|review| review.reply).collect();
-    let asked: HashMap<&EffectId, &str> = records
-        .iter()
-        .flat_map(|record| &record.step.effects)
-        .filter_map(|effect| match &effect.kind {
-            EffectKind::Turn(turn) if turn.role == Role::Critic => Some((&effect.id, turn.agent.as_str())),
-            _ => None,
-        })
-        .collect();
-    let mut unread = Vec::new();
-    for record in &records {
-        let InputKind::Replied { effect, reply: Reply::Done(answer) } = &record.input.what else { continue };
-        let Some(agent) = asked.get(effect) else { continue };
-        for text in answer.parts.iter().filter_map(Part::text).filter(|text| !read.contains(text)) {
-            unread.push(json!({ "agent": agent, "reply": text }));
-        }
-    }
-    Ok(unread)
 }
 
 /// The state in words and numbers, with every text cut to what a page can bear.
@@ -195,7 +155,7 @@ fn graph(plan: &Plan) -> Option<Value> {
 }
 
 fn meters(page: &RunPage) -> Vec<Value> {
-    let (s, caps): (&Summary, &Limits) = (&page.state.summary, &page.limits);
+    let (s, caps): (&Summary, &Limits) = (&page.state.summary, &page.state.totals.limits);
     let at_most = |n: u32| (n > 0).then_some(n);
     let unknown = s.cost_unknown;
     let meter = |name: &str, used: Value, cap: Value, lower_bound: bool| json!({ "name": name, "used": used, "cap": cap, "lower_bound": lower_bound });
@@ -207,7 +167,7 @@ fn meters(page: &RunPage) -> Vec<Value> {
     if s.steps_max > 0 {
         meters.push(meter("steps", s.steps.into(), at_most(s.steps_max).into(), false));
     }
-    meters.push(meter("time", page.active_ms.into(), caps.active_ms.into(), false));
+    meters.push(meter("time", s.active_ms.into(), caps.active_ms.into(), false));
     meters.push(meter("calls", s.calls.into(), caps.calls.into(), false));
     let mut tokens = meter("tokens", s.tokens.into(), caps.tokens.into(), unknown);
     tokens["cached"] = s.cached.into();
@@ -223,13 +183,13 @@ fn meters(page: &RunPage) -> Vec<Value> {
 
 /// Who cost what.
 fn shares(page: &RunPage) -> Vec<Value> {
-    let share = |(agent, share): (&String, &gadfly_journal::state::Share)| {
+    let share = |(agent, share): (&String, &gadfly_journal::view::Share)| {
         json!({
             "agent": agent, "calls": share.calls, "tokens": share.tokens, "usd": share.money.usd(),
             "lower_bound": share.unknown,
         })
     };
-    page.shares.iter().map(share).collect()
+    page.state.totals.shares.iter().map(share).collect()
 }
 
 /// Where the part that is shown begins, as a page asks for what was before it: `30.512`, rounds and entries; `-` if there

@@ -1,7 +1,7 @@
 //! What a run asks a person, as a page can put it: a question with its ways out, or a turn that a person has to take.
 
 use gadfly_engine::{EffectId, EffectKind, Turn};
-use gadfly_journal::{MailKind, ReadError, RunId, RunState, Summary};
+use gadfly_journal::{MailKind, ReadError, RunId, RunView, Summary};
 use gadfly_runtime::Gadfly;
 use serde_json::{Value, json};
 
@@ -12,7 +12,7 @@ use crate::session::only_by_token;
 /// More than a person can answer at once.
 const MOST: usize = 50;
 
-pub fn open(gadfly: &Gadfly, state: &RunState) -> Result<Vec<Value>, ReadError> {
+pub fn open(gadfly: &Gadfly, state: &RunView) -> Result<Vec<Value>, ReadError> {
     let run = &state.summary.run;
     if state.summary.ended {
         return Ok(Vec::new());

@@ -7,14 +7,13 @@ use gadfly_engine::Outcome;
 use gadfly_engine::finding::Finding;
 use gadfly_engine::review::{Review, Verdict};
 
-use super::{LoggedLoop, finally, halt, item_text, one_line};
-use crate::state::{RoundState, RunState};
+use super::{finally, halt, item_text, one_line};
+use crate::view::{RoundState, RunView};
 
 /// More findings of one round are counted, not listed.
 const MOST_LISTED: usize = 200;
 
-pub(super) fn render(state: &RunState, one: &LoggedLoop, outcome: Option<&Outcome>, out: &mut String) {
-    let rounds: Vec<&RoundState> = state.rounds.iter().filter(|r| r.node == one.node).collect();
+pub(super) fn render(state: &RunView, rounds: &[&RoundState], outcome: Option<&Outcome>, out: &mut String) {
     for (n, round) in rounds.iter().enumerate() {
         let _ = writeln!(out, "\n## Iteration {}", round.round);
         let halted = outcome.filter(|o| n + 1 == rounds.len() && matches!(o, Outcome::Halted { .. }));

@@ -3,8 +3,9 @@
 use std::collections::BTreeMap;
 
 use gadfly_engine::budget::{Account, Cap, Limits, Shortage};
+use gadfly_engine::event::EventKind;
 use gadfly_engine::plan::NodePlan;
-use gadfly_engine::review::{Binding, Coverage, ReviewItem};
+use gadfly_engine::review::{Binding, Coverage, Review, ReviewItem};
 use gadfly_engine::{
     CallFailure, Digest, Event, FailureKind, Input, Plan, Stamp, Start, Step, Usage, Waiting,
 };

@@ -6,7 +6,7 @@ use super::Window;
 use super::reader::PageReader;
 use crate::read::{ReadError, Record};
 use crate::record_index::RecordKind;
-use crate::state::GoalState;
+use crate::view::GoalState;
 
 /// Gives the goal its steps and rail; says where to go on if there are older ones.
 pub(super) fn read(

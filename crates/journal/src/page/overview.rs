@@ -9,7 +9,7 @@ use gadfly_engine::{Outcome, Plan};
 use super::reader::PageReader;
 use crate::read::ReadError;
 use crate::record_index::RecordKind;
-use crate::state::RunState;
+use crate::view::RunView;
 
 /// What a run begins with, before anything repeats itself: a goal's words, the try of the verify commands.
 const FIRST: usize = 24;
@@ -18,7 +18,7 @@ const NEWEST: usize = 200;
 const NEWEST_OF_PIPELINE: usize = 400;
 
 pub(super) struct RunOverview {
-    pub(super) state: RunState,
+    pub(super) state: RunView,
     pub(super) plan: Plan,
     /// The last outcome there was, whether it still holds or not.
     pub(super) outcome: Option<Outcome>,
@@ -44,7 +44,7 @@ pub(super) fn read(reader: &mut PageReader<'_>) -> Result<RunOverview, ReadError
         }
         seqs.extend(newest);
     }
-    let mut state = RunState::new(reader.run().clone());
+    let mut state = RunView::new(reader.run().clone());
     let (mut plan, mut outcome) = (None, None);
     for seq in seqs {
         let record = reader.record(seq)?;

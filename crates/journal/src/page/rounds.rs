@@ -10,7 +10,7 @@ use super::reader::PageReader;
 use crate::read::{ReadError, Record};
 use crate::record_index::RecordKind;
 use crate::run_id::RunId;
-use crate::state::{RoundState, RunState};
+use crate::view::{RoundState, RunView};
 
 /// Beginnings of rounds read before the window, and after it.
 const BEFORE: usize = 4;
@@ -66,13 +66,13 @@ pub(super) struct RoundStart {
 
 /// Rounds, and where each began.
 pub(super) struct RoundsFold {
-    pub(super) state: RunState,
+    pub(super) state: RunView,
     pub(super) begun: Vec<RoundStart>,
 }
 
 impl RoundsFold {
     pub(super) fn new(run: &RunId) -> Self {
-        Self { state: RunState::new(run.clone()), begun: Vec::new() }
+        Self { state: RunView::new(run.clone()), begun: Vec::new() }
     }
 
     pub(super) fn apply(&mut self, record: &Record) {

@@ -1,6 +1,5 @@
 //! One entry of the project's research journal: who did what, with which score. Rendered once, never changed.
 
-use super::state::paths;
 use super::text::{LocalZone, words};
 use crate::run_id::RunId;
 
@@ -20,7 +19,7 @@ pub struct JournalEntry {
 
 impl JournalEntry {
     #[allow(clippy::too_many_arguments)] // the parts of one sentence; a struct for them would be this one
-    pub(super) fn judged(
+    pub(crate) fn judged(
         at_ms: u64,
         phase: Option<String>,
         critic: &str,
@@ -39,7 +38,7 @@ impl JournalEntry {
         Self { at_ms, agent: critic.to_owned(), phase, target, score, verdict, report: report(run) }
     }
 
-    pub(super) fn completed(
+    pub(crate) fn completed(
         at_ms: u64,
         phase: Option<String>,
         agent: &str,
@@ -57,7 +56,7 @@ impl JournalEntry {
         Self { at_ms, agent: agent.to_owned(), phase, target, score: None, verdict, report }
     }
 
-    pub(super) fn blocked(
+    pub(crate) fn blocked(
         at_ms: u64,
         phase: Option<String>,
         agent: &str,
@@ -69,7 +68,7 @@ impl JournalEntry {
         Self { at_ms, agent: agent.to_owned(), phase, target, score: None, verdict, report: report(run) }
     }
 
-    pub(super) fn escalated(
+    pub(crate) fn escalated(
         at_ms: u64,
         phase: Option<String>,
         agent: &str,
@@ -100,4 +99,15 @@ impl JournalEntry {
 
 fn report(run: &RunId) -> String {
     format!("gadfly show {run}")
+}
+
+/// Paths in one line, the first few by name.
+pub(crate) fn paths(all: &[String]) -> Option<String> {
+    const SHOWN: usize = 3;
+    let shown = all.iter().take(SHOWN).cloned().collect::<Vec<_>>().join(", ");
+    match all.len() {
+        0 => None,
+        n if n <= SHOWN => Some(shown),
+        n => Some(format!("{shown} and {} more", n - SHOWN)),
+    }
 }

@@ -7,14 +7,15 @@ use std::{fs, io};
 use gadfly_engine::manifest::{PlannedWrite, StatePlaces};
 use gadfly_engine::{Plan, RunManifest};
 
+use super::ProjectView;
 use super::receipt::Receipt;
-use super::state::PipelineState;
 use super::text::{LocalZone, one_line};
 use super::{entry, plans, series, session_report, state_file, trace};
 use crate::journal::Journal;
 use crate::run_id::RunId;
 use crate::shared_file::{self, SharedFileError};
 use crate::signature::Signature;
+use crate::view::RunView;
 
 const PROBLEMS: &str = "unwritten.txt";
 const LONGEST_PROBLEMS: u64 = 64 << 10;
@@ -102,7 +103,8 @@ impl ProjectFileWriter {
     }
 
     /// Brings every file up to date. What could not be written comes back, and stays for [`Journal::unwritten`].
-    pub fn write(&self, state: &PipelineState) -> Vec<String> {
+    pub fn write(&self, view: &RunView) -> Vec<String> {
+        let Some(state) = view.project() else { return Vec::new() };
         let mut problems = Vec::new();
         let mut tried = |path: PathBuf, write: &dyn Fn(&Path) -> Result<(), SharedFileError>| {
             if !self.files.holds(&path) {
@@ -118,7 +120,7 @@ impl ProjectFileWriter {
             });
         }
         tried(dir.join("research_journal.md"), &|path| {
-            let entries: Vec<String> = state.entries.iter().map(|e| e.render(&self.zone)).collect();
+            let entries: Vec<String> = state.history.entries.iter().map(|e| e.render(&self.zone)).collect();
             shared_file::append_entries(
                 path,
                 &self.memory.join("research-journal"),
@@ -126,7 +128,7 @@ impl ProjectFileWriter {
                 &entries,
             )
         });
-        for drafted in &state.drafted {
+        for drafted in &state.history.drafted {
             tried(dir.join(plans::folder(drafted)), &|_| {
                 let text = self.journal.text(&drafted.text).ok().flatten();
                 text.map_or(Ok(()), |text| plans::write(dir, state, drafted, &text, &self.zone).map(drop))
@@ -137,10 +139,12 @@ impl ProjectFileWriter {
                 (session_report::heading(state), session_report::entries(state, &self.zone));
             shared_file::append_entries(path, &self.memory.join("session-report"), Some(&heading), &entries)
         });
-        if !state.verdicts.is_empty() {
+        if !state.history.verdicts.is_empty() {
             tried(self.files.receipts(), &|folder| self.receipts(folder, state));
         }
-        if !state.invocations.is_empty() && (state.outcome.is_some() || state.gate.is_some()) {
+        if !state.history.invocations.is_empty()
+            && (state.run.outcome.is_some() || state.pipeline.gate.is_some())
+        {
             tried(dir.join("traces"), &|folder| self.trace(folder, state));
         }
         self.note(&problems);
@@ -162,7 +166,7 @@ impl ProjectFileWriter {
         receipt.write(&folder, Some(signature))
     }
 
-    fn receipts(&self, folder: &Path, state: &PipelineState) -> Result<(), SharedFileError> {
+    fn receipts(&self, folder: &Path, state: ProjectView<'_>) -> Result<(), SharedFileError> {
         self.unignore();
         state.receipts().iter().try_for_each(|receipt| receipt.write(folder, None))
     }
@@ -175,12 +179,12 @@ impl ProjectFileWriter {
         }
     }
 
-    fn trace(&self, folder: &Path, state: &PipelineState) -> Result<(), SharedFileError> {
+    fn trace(&self, folder: &Path, state: ProjectView<'_>) -> Result<(), SharedFileError> {
         let fail = |source| SharedFileError::Io { path: folder.to_owned(), source };
         fs::create_dir_all(folder).map_err(fail)?;
         let _lock = shared_file::lock(folder)?;
-        let stem = format!("{}_trace", self.zone.date(state.created_ms));
-        let path = series::own_file(folder, &stem, &trace::marker(state.run.as_str()))?;
+        let stem = format!("{}_trace", self.zone.date(state.run.summary.created_ms));
+        let path = series::own_file(folder, &stem, &trace::marker(state.run.summary.run.as_str()))?;
         let text = trace::render(state, &self.zone);
         if shared_file::read(&path)?.is_some_and(|there| there == text.as_bytes()) {
             return Ok(());

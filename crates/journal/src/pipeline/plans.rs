@@ -5,10 +5,11 @@ use std::path::{Path, PathBuf};
 
 use gadfly_engine::Outcome;
 
+use super::ProjectView;
 use super::series::own_file;
-use super::state::{Drafted, PipelineState};
 use super::text::{LocalZone, slug};
 use crate::shared_file::{self, SharedFileError};
+use crate::view::Drafted;
 
 const STATUS: &str = "**Status:** ";
 
@@ -20,14 +21,14 @@ pub fn folder(drafted: &Drafted) -> &'static str {
 /// Writes the plan, or brings the status of its file up to date. The file's path comes back.
 pub fn write(
     dir: &Path,
-    state: &PipelineState,
+    state: ProjectView<'_>,
     drafted: &Drafted,
     text: &str,
     zone: &LocalZone,
 ) -> Result<PathBuf, SharedFileError> {
-    let mark = format!("<!-- gadfly: run {}, {} -->", state.run, drafted.text.short());
+    let mark = format!("<!-- gadfly: run {}, {} -->", state.run.summary.run, drafted.text.short());
     let folder = dir.join(folder(drafted));
-    let stem = format!("{}_{}", zone.date(drafted.at_ms), slug(&state.title));
+    let stem = format!("{}_{}", zone.date(drafted.at_ms), slug(&state.run.summary.title));
     std::fs::create_dir_all(&folder)
         .map_err(|source| SharedFileError::Io { path: folder.clone(), source })?;
     let _lock = shared_file::lock(&folder)?;
@@ -44,15 +45,15 @@ pub fn write(
     Ok(path)
 }
 
-fn status(state: &PipelineState, drafted: &Drafted) -> &'static str {
-    let last = state.drafted.iter().rfind(|other| other.spec == drafted.spec);
+fn status(state: ProjectView<'_>, drafted: &Drafted) -> &'static str {
+    let last = state.history.drafted.iter().rfind(|other| other.spec == drafted.spec);
     if last.is_some_and(|last| last.text != drafted.text) {
         return "SUPERSEDED";
     }
     // Requirements have no approval of their own.
-    let approved =
-        drafted.approved.is_some() || (drafted.spec && state.drafted.iter().any(|d| d.approved.is_some()));
-    match state.outcome {
+    let approved = drafted.approved.is_some()
+        || (drafted.spec && state.history.drafted.iter().any(|d| d.approved.is_some()));
+    match state.run.outcome {
         Some(Outcome::Approved { .. }) if approved => "COMPLETED",
         _ if approved => "APPROVED",
         _ => "DRAFT",

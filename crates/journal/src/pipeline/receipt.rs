@@ -12,13 +12,14 @@ use gadfly_engine::pipeline::verdict::OtherLens;
 use gadfly_engine::{Digest, Manifest};
 use serde::{Deserialize, Serialize};
 
+use super::PROTOCOL;
 use super::judges::VerdictJudge;
-use super::state::{GivenVerdict, PROTOCOL, PipelineState};
 use super::statement::PAYLOAD;
 use super::text::{file_name, one_line, rfc3339};
 use crate::run_id::RunId;
 use crate::shared_file::{self, SharedFileError};
 use crate::signature::{Envelope, Signature, SignedBy, Signers, signed_by};
+use crate::view::GivenVerdict;
 
 /// Of one receipt; a pair with more files than fit is told so when it is written.
 const LARGEST: u64 = 4 << 20;
@@ -91,21 +92,8 @@ pub struct RefusedReceipt {
     pub why: String,
 }
 
-impl PipelineState {
-    /// The receipts of its verdicts, the newest of each agent.
-    pub fn receipts(&self) -> Vec<Receipt> {
-        // Ready-made replies are no verdict that anybody else should go by.
-        let judged: Vec<_> = self.verdicts.iter().filter(|given| !given.judge.is_canned()).collect();
-        let is_newest = |at: usize, given: &GivenVerdict| {
-            !judged[at + 1..].iter().any(|other| other.verdict.agent == given.verdict.agent)
-        };
-        let newest = judged.iter().enumerate().filter(|(at, given)| is_newest(*at, given));
-        newest.map(|(_, given)| Receipt::new(&self.run, self.rules, given)).collect()
-    }
-}
-
 impl Receipt {
-    fn new(run: &RunId, version: u32, given: &GivenVerdict) -> Self {
+    pub(super) fn new(run: &RunId, version: u32, given: &GivenVerdict) -> Self {
         let verdict = given.verdict.clone();
         Self {
             files: verdict.files,

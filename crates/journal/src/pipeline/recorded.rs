@@ -8,8 +8,8 @@ use gadfly_engine::event::EventKind;
 use gadfly_engine::pipeline::learning::Suggestion;
 use gadfly_engine::pipeline::{PairVerdict, PipelineEvent};
 
+use super::PROTOCOL;
 use super::judges::{Judges, VerdictJudge};
-use super::state::PROTOCOL;
 use crate::body::OwnedPair;
 use crate::journal::Journal;
 use crate::read::{ReadError, Walker, run_number};

@@ -8,9 +8,10 @@ use std::path::{Path, PathBuf};
 use serde::Serialize;
 use serde_json::Number;
 
-use super::state::{AgentState, AgentStatus, PipelineState};
+use super::ProjectView;
 use super::text::{LocalZone, rfc3339};
 use crate::shared_file::{self, SharedFileError};
+use crate::view::{AgentStatus, FiledAgent};
 
 const GENERATOR: &str = "gadfly";
 const MOST_BACKUPS: u32 = 1000;
@@ -48,52 +49,53 @@ struct ActiveAgent<'a> {
     issues_remaining: &'a [String],
 }
 
-pub fn render(state: &PipelineState) -> String {
-    let with = |status: AgentStatus| state.agents.iter().filter(move |agent| agent.status == status);
+pub fn render(state: ProjectView<'_>) -> String {
+    let with = |status: AgentStatus| state.agents().filter(move |agent| agent.status == status);
     // Somebody who is blocked is still at work, as far as a project is concerned.
     let at_work =
-        state.agents.iter().filter(|a| matches!(a.status, AgentStatus::InProgress | AgentStatus::Blocked));
-    let overall = state.overall.and_then(|overall| Number::from_f64(f64::from(overall.0) / 100.0));
+        state.agents().filter(|a| matches!(a.status, AgentStatus::InProgress | AgentStatus::Blocked));
+    let overall = state.pipeline.gate.as_ref().and_then(|report| report.aggregate.overall);
+    let overall = overall.and_then(|overall| Number::from_f64(f64::from(overall.0) / 100.0));
     let file = StateFile {
-        project: &state.project,
-        phase: state.phase.as_deref(),
-        last_updated: rfc3339(state.updated_ms),
+        project: &state.pipeline.project,
+        phase: state.history.phase.as_deref(),
+        last_updated: rfc3339(state.run.summary.updated_ms),
         agents_completed: with(AgentStatus::Completed).map(done).collect(),
         agents_in_progress: at_work.map(in_progress).collect(),
-        agents_pending: with(AgentStatus::Pending).map(|agent| agent.agent.as_str()).collect(),
+        agents_pending: with(AgentStatus::Pending).map(|agent| agent.agent).collect(),
         overall_score: overall,
         blocked_by: state.blocked_by(),
         generator: GENERATOR,
-        run: state.run.as_str(),
+        run: state.run.summary.run.as_str(),
     };
     serde_json::to_string_pretty(&file).map_or_else(|_| String::new(), |json| json + "\n")
 }
 
-fn done(agent: &AgentState) -> Done<'_> {
+fn done(agent: FiledAgent<'_>) -> Done<'_> {
     Done {
-        agent: &agent.agent,
-        critic: agent.critic.as_deref(),
+        agent: agent.agent,
+        critic: agent.critic,
         score: agent.last_score,
         rounds: agent.round,
         artifact: agent.artifact.first().map(String::as_str),
     }
 }
 
-fn in_progress(agent: &AgentState) -> ActiveAgent<'_> {
+fn in_progress(agent: FiledAgent<'_>) -> ActiveAgent<'_> {
     ActiveAgent {
-        agent: &agent.agent,
-        critic: agent.critic.as_deref(),
+        agent: agent.agent,
+        critic: agent.critic,
         current_round: agent.round,
         max_rounds: agent.rounds_max,
         last_score: agent.last_score,
-        issues_remaining: &agent.open,
+        issues_remaining: agent.open,
     }
 }
 
 /// Puts the file in place. One that somebody else wrote is kept beside it first; its new name comes back.
 pub fn write(
     path: &Path,
-    state: &PipelineState,
+    state: ProjectView<'_>,
     zone: &LocalZone,
 ) -> Result<Option<PathBuf>, SharedFileError> {
     let fail = |source| SharedFileError::Io { path: path.to_owned(), source };
@@ -107,7 +109,7 @@ pub fn write(
         Err(e) => return Err(e),
     };
     let kept = if there && foreign {
-        Some(keep(path, &zone.compact(state.updated_ms)).map_err(fail)?)
+        Some(keep(path, &zone.compact(state.run.summary.updated_ms)).map_err(fail)?)
     } else {
         None
     };

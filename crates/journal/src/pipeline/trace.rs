@@ -2,14 +2,18 @@
 
 use std::fmt::Write as _;
 
-use super::state::{AgentStatus, Invocation, PipelineState};
+use super::ProjectView;
 use super::text::{LocalZone, cell, duration, label, one_line, words};
+use crate::view::{AgentStatus, Invocation};
 
 /// The whole file. The comment in its second line tells whose it is.
-pub fn render(state: &PipelineState, zone: &LocalZone) -> String {
-    let mut out =
-        format!("# Execution Trace — {} — {}\n", words(&state.project), zone.date(state.created_ms));
-    let _ = writeln!(out, "{}\n", marker(state.run.as_str()));
+pub fn render(state: ProjectView<'_>, zone: &LocalZone) -> String {
+    let mut out = format!(
+        "# Execution Trace — {} — {}\n",
+        words(&state.pipeline.project),
+        zone.date(state.run.summary.created_ms)
+    );
+    let _ = writeln!(out, "{}\n", marker(state.run.summary.run.as_str()));
     graph(state, &mut out);
     table(state, &mut out);
     escalations(state, zone, &mut out);
@@ -23,15 +27,15 @@ pub(super) fn marker(run: &str) -> String {
     format!("<!-- gadfly: run {run} -->")
 }
 
-fn graph(state: &PipelineState, out: &mut String) {
+fn graph(state: ProjectView<'_>, out: &mut String) {
     let _ = write!(out, "## Execution Graph\n\n```mermaid\n{}```\n\n", mermaid(state));
 }
 
 /// The graph alone: who made what others needed.
-pub fn mermaid(state: &PipelineState) -> String {
+pub fn mermaid(state: ProjectView<'_>) -> String {
     let mut out = String::from("graph LR\n");
     let mut seen: Vec<&str> = Vec::new();
-    for invocation in &state.invocations {
+    for invocation in &state.history.invocations {
         if !seen.contains(&invocation.agent.as_str()) {
             seen.push(&invocation.agent);
         }
@@ -63,18 +67,18 @@ fn letter(at: usize) -> String {
 }
 
 /// Whether the registry says that one agent needs what another makes, or the verdict on it.
-fn feeds(state: &PipelineState, before: &str, after: &str) -> bool {
-    let registry = &state.registry;
+fn feeds(state: ProjectView<'_>, before: &str, after: &str) -> bool {
+    let registry = &state.history.registry;
     let both = registry.get(before).zip(registry.get(after));
     both.is_some_and(|(before, after)| before.feeds(after))
 }
 
-fn table(state: &PipelineState, out: &mut String) {
+fn table(state: ProjectView<'_>, out: &mut String) {
     out.push_str("## Agent Invocation Table\n\n");
     out.push_str(
         "| Agent | Critic | Rounds | Final Score | Duration | Status |\n|---|---|---|---|---|---|\n",
     );
-    for one in &state.invocations {
+    for one in &state.history.invocations {
         let nth = if one.nth > 1 { format!(" ({})", one.nth) } else { String::new() };
         let _ = writeln!(
             out,
@@ -90,8 +94,8 @@ fn table(state: &PipelineState, out: &mut String) {
     out.push('\n');
 }
 
-fn time(state: &PipelineState, one: &Invocation) -> String {
-    duration(one.took(state.active_ms))
+fn time(state: ProjectView<'_>, one: &Invocation) -> String {
+    duration(one.took(state.run.summary.active_ms))
 }
 
 const fn status(status: AgentStatus) -> &'static str {
@@ -103,9 +107,9 @@ const fn status(status: AgentStatus) -> &'static str {
     }
 }
 
-fn escalations(state: &PipelineState, zone: &LocalZone, out: &mut String) {
+fn escalations(state: ProjectView<'_>, zone: &LocalZone, out: &mut String) {
     out.push_str("## Escalation Events\n\n");
-    for one in &state.escalations {
+    for one in &state.history.escalations {
         let _ = writeln!(
             out,
             "- {} — {} to {} after round {}: {}",
@@ -116,41 +120,41 @@ fn escalations(state: &PipelineState, zone: &LocalZone, out: &mut String) {
             words(&one.because)
         );
     }
-    out.push_str(if state.escalations.is_empty() { "None.\n\n" } else { "\n" });
+    out.push_str(if state.history.escalations.is_empty() { "None.\n\n" } else { "\n" });
 }
 
-fn artifacts(state: &PipelineState, out: &mut String) {
+fn artifacts(state: ProjectView<'_>, out: &mut String) {
     out.push_str("## Artifacts Produced\n\n| Artifact | Path | Score | Agent |\n|---|---|---|---|\n");
-    for agent in state.agents.iter().filter(|a| state.invocations.iter().any(|i| i.agent == a.agent)) {
-        for path in &agent.artifact {
+    for agent in state.agents().filter(|a| state.history.invocations.iter().any(|i| i.agent == a.agent)) {
+        for path in agent.artifact {
             let name = path.rsplit('/').next().unwrap_or(path);
             let score = agent.last_score.map_or_else(|| "—".to_owned(), |score| score.to_string());
-            let _ = writeln!(out, "| {} | {} | {score} | {} |", cell(name), cell(path), cell(&agent.agent));
+            let _ = writeln!(out, "| {} | {} | {score} | {} |", cell(name), cell(path), cell(agent.agent));
         }
     }
     out.push('\n');
 }
 
-fn summary(state: &PipelineState, out: &mut String) {
-    let rounds: u32 = state.invocations.iter().map(|i| i.rounds).sum();
-    let overall = state.overall.map_or_else(|| "N/A".to_owned(), |overall| format!("{overall}/100"));
+fn summary(state: ProjectView<'_>, out: &mut String) {
+    let rounds: u32 = state.history.invocations.iter().map(|i| i.rounds).sum();
+    let overall = state.overall().unwrap_or_else(|| "N/A".to_owned());
     let _ = write!(
         out,
         "## Pipeline Summary\n\n- **Total agents dispatched:** {}\n- **Total rounds:** {rounds}\n\
          - **Escalations:** {}\n- **Overall score:** {overall}\n- **Duration:** {}\n\n",
-        state.invocations.len(),
-        state.escalations.len(),
-        duration(state.active_ms),
+        state.history.invocations.len(),
+        state.history.escalations.len(),
+        duration(state.run.summary.active_ms),
     );
 }
 
 /// `### Suggested Learnings`, as every summary of a pipeline ends.
-fn learnings(state: &PipelineState, out: &mut String) {
+fn learnings(state: ProjectView<'_>, out: &mut String) {
     out.push_str("### Suggested Learnings\n\n");
-    for suggestion in &state.suggestions {
+    for suggestion in &state.pipeline.learned {
         let _ = writeln!(out, "{}", one_line(&suggestion.line()).replace('<', "&lt;"));
     }
-    if state.suggestions.is_empty() {
+    if state.pipeline.learned.is_empty() {
         out.push_str("None.\n");
     }
 }

@@ -3,7 +3,7 @@
 
 use crate::script;
 
-use gadfly_journal::{Journal, RunId, RunPage, RunState, RunWriter, Window};
+use gadfly_journal::{Journal, RunId, RunPage, RunView, RunWriter, Window};
 use proptest::prelude::*;
 use script::{KINDS, Protocol, Script};
 
@@ -45,7 +45,7 @@ fn pages(journal: &Journal, run: &RunId, rounds: u32, entries: u32) -> Vec<RunPa
 }
 
 /// All but rounds, steps and rail.
-fn rest(state: &RunState) -> RunState {
+fn rest(state: &RunView) -> RunView {
     let mut rest = state.clone();
     rest.rounds.clear();
     if let Some(goal) = &mut rest.goal {
@@ -62,7 +62,7 @@ fn agrees(journal: &Journal, run: &RunId, rounds: u32, entries: u32) -> Result<(
         prop_assert_eq!(rest(&page.state), rest(&whole));
         prop_assert!(page.all_told);
         prop_assert_eq!(page.next, journal.next_seq(run).unwrap());
-        let money: u64 = page.shares.values().map(|share| share.money.0).sum();
+        let money: u64 = page.state.totals.shares.values().map(|share| share.money.0).sum();
         prop_assert_eq!(money, whole.summary.cost.0);
     }
     let joined: Vec<_> = pages.iter().rev().flat_map(|page| page.state.rounds.clone()).collect();
@@ -73,7 +73,7 @@ fn agrees(journal: &Journal, run: &RunId, rounds: u32, entries: u32) -> Result<(
         prop_assert_eq!(steps, goal.steps);
         let rail: Vec<_> = pages.iter().rev().flat_map(|page| of(page).rail).collect();
         prop_assert_eq!(rail, goal.rail);
-        prop_assert_eq!(pages[0].limits.money, goal.caps.money);
+        prop_assert_eq!(pages[0].state.totals.limits.money, goal.caps.money);
     }
     Ok(())
 }

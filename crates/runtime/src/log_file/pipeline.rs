@@ -3,14 +3,14 @@
 
 use gadfly_engine::Plan;
 use gadfly_engine::input::InputKind;
-use gadfly_journal::pipeline::{LocalZone, PROTOCOL, PipelineState, ProjectFileWriter, StateFiles};
-use gadfly_journal::{Journal, Record, RunId};
+use gadfly_journal::pipeline::{LocalZone, PROTOCOL, ProjectFileWriter, StateFiles};
+use gadfly_journal::{Journal, Record, RunId, RunView};
 
 /// The files of one run; nothing, if it is no pipeline.
 pub struct PipelineFiles {
     journal: Journal,
     run: RunId,
-    kept: Option<Box<(ProjectFileWriter, PipelineState)>>,
+    kept: Option<Box<(ProjectFileWriter, RunView)>>,
 }
 
 impl PipelineFiles {
@@ -31,7 +31,7 @@ impl PipelineFiles {
             places.sweep();
         }
         let files = pipeline_files(&self.journal, &self.run, &start.plan);
-        let Ok(state) = self.journal.pipeline_state(&self.run) else { return };
+        let Ok(state) = self.journal.history(&self.run) else { return };
         files.write(&state);
         self.kept = Some(Box::new((files, state)));
     }
@@ -43,13 +43,14 @@ impl PipelineFiles {
         {
             self.kept = Some(Box::new((
                 pipeline_files(&self.journal, &self.run, &start.plan),
-                PipelineState::new(self.run.clone()),
+                RunView::with_history(self.run.clone()),
             )));
         }
-        if let Some((files, state)) = self.kept.as_deref_mut()
-            && state.apply(record)
-        {
-            files.write(state);
+        if let Some((files, view)) = self.kept.as_deref_mut() {
+            view.apply(record);
+            if view.changes_files() {
+                files.write(view);
+            }
         }
     }
 }

@@ -2,7 +2,7 @@
 //! approved here that no critic approved, or whose critic was altered by the change itself.
 
 use gadfly_engine::{Outcome, Waiting};
-use gadfly_journal::{RunId, RunState};
+use gadfly_journal::{RunId, RunView};
 use serde_json::{Value, json};
 
 use super::session::Case;
@@ -41,7 +41,7 @@ impl HookDecision {
 }
 
 /// This very change was judged before.
-pub fn before(state: &RunState, case: &Case) -> HookDecision {
+pub fn before(state: &RunView, case: &Case) -> HookDecision {
     let (run, label) = (&state.summary.run, &state.summary.state);
     match (label.as_str(), case.altered.is_empty()) {
         ("approved", true) => HookDecision::Silent,
@@ -55,7 +55,7 @@ pub fn before(state: &RunState, case: &Case) -> HookDecision {
 }
 
 /// The change that was rejected comes again as it was: `times` with this one.
-pub fn unchanged(state: &RunState, case: &Case, times: u32) -> HookDecision {
+pub fn unchanged(state: &RunView, case: &Case, times: u32) -> HookDecision {
     let (run, rounds) = (&state.summary.run, state.summary.rounds_max);
     let (critic, open) = (critic(state), open(state));
     let judged = state.last_judged().map_or(state.summary.rounds, |round| round.round);
@@ -76,7 +76,7 @@ pub fn unchanged(state: &RunState, case: &Case, times: u32) -> HookDecision {
 }
 
 /// There is nothing to judge any more, but the session's run is not approved.
-pub fn gone(state: &RunState, base: Option<&str>) -> HookDecision {
+pub fn gone(state: &RunView, base: Option<&str>) -> HookDecision {
     let summary = &state.summary;
     let run = &summary.run;
     if summary.state == "approved" {
@@ -95,7 +95,7 @@ pub fn gone(state: &RunState, base: Option<&str>) -> HookDecision {
 }
 
 /// What the run's state means for the stop.
-pub fn of(state: &RunState, failed: Option<&str>, case: &Case) -> HookDecision {
+pub fn of(state: &RunView, failed: Option<&str>, case: &Case) -> HookDecision {
     let summary = &state.summary;
     let run = &summary.run;
     let (critic, open) = (critic(state), open(state));
@@ -136,7 +136,7 @@ pub fn of(state: &RunState, failed: Option<&str>, case: &Case) -> HookDecision {
 }
 
 /// Whether the run has a verdict on this very change, to be answered from.
-pub fn is_heard(state: &RunState, case: &Case) -> bool {
+pub fn is_heard(state: &RunView, case: &Case) -> bool {
     let of_this = state.last_judged().is_some_and(|round| round.draft == Some(case.change.digest()));
     let said = matches!(
         state.outcome,
@@ -169,12 +169,12 @@ fn why_not(run: &RunId, outcome: Option<&Outcome>, state: &str) -> String {
     }
 }
 
-fn critic(state: &RunState) -> String {
+fn critic(state: &RunView) -> String {
     safe::line(state.summary.critic.as_deref().unwrap_or("the critic"), 60)
 }
 
 /// The open items of the last verdict, one per line.
-fn open(state: &RunState) -> String {
+fn open(state: &RunView) -> String {
     let items = state.last_judged().into_iter().flat_map(|round| &round.open);
     let lines: Vec<String> =
         items.map(|item| format!("\n{}. {}", item.number, safe::block(&item.text))).collect();

@@ -3,13 +3,11 @@
 
 use std::time::Duration;
 
-use gadfly_engine::event::EventKind;
-use gadfly_engine::input::InputKind;
 use gadfly_engine::manifest::{Job, RunManifest};
 use gadfly_engine::protocol::revise;
 use gadfly_engine::turn::Role;
 use gadfly_engine::{Control, Digest, Text};
-use gadfly_journal::{Journal, ListFilter, RunId, Summary};
+use gadfly_journal::{Journal, ListFilter, Summary};
 use gadfly_project::config::HOST;
 use gadfly_runtime::Gadfly;
 
@@ -105,20 +103,6 @@ pub fn wants_draft(journal: &Journal, now: &Summary) -> Result<bool, String> {
     Ok(asked.is_some_and(|(turn, _)| turn.agent == HOST && turn.role == Role::Worker))
 }
 
-/// How often the run was taken up since its last verdict: whenever the session came with the same change again.
-pub fn returns(journal: &Journal, run: &RunId) -> Result<u32, String> {
-    let mut returns = 0;
-    for record in journal.replay(run) {
-        let record = record.map_err(|e| e.to_string())?;
-        if record.step.events.iter().any(|event| matches!(event.what, EventKind::Reviewed { .. })) {
-            returns = 0;
-        } else if matches!(record.input.what, InputKind::Resumed { .. }) {
-            returns += 1;
-        }
-    }
-    Ok(returns)
-}
-
 /// Closes what sessions left behind that are gone: nobody else can answer what those runs ask.
 pub async fn close_left_behind(gadfly: &Gadfly, now_ms: u64) {
     let waiting = ListFilter { states: vec!["waiting".to_owned()], limit: LOOKED_AT, offset: 0 };
@@ -153,6 +137,8 @@ fn own(journal: &Journal, summary: Summary, session: &str) -> Option<SessionRun>
 
 #[cfg(test)]
 mod tests {
+    use gadfly_journal::RunId;
+
     use super::*;
 
     #[test]

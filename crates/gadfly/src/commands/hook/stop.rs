@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use gadfly_engine::work::Work;
 use gadfly_engine::{Outcome, Text};
-use gadfly_journal::{OpenError, RunId, RunState};
+use gadfly_journal::{OpenError, RunId, RunView};
 use gadfly_project::file;
 use gadfly_runtime::clock::wall_ms;
 use gadfly_runtime::prepare::{Request, ReviewTarget};
@@ -224,8 +224,8 @@ impl Judging<'_> {
     /// The rejection is on record: nobody is paid to say it again. That the session came back is recorded by taking the
     /// run up, which asks for a changed state and waits.
     async fn sent_back_again(&self, run: &RunId) -> Result<HookDecision, String> {
-        let returned = session::returns(self.background.gadfly().journal(), run)?;
-        let answer = answer::unchanged(&self.state(run)?, self.case, returned.saturating_add(1));
+        let state = self.state(run)?;
+        let answer = answer::unchanged(&state, self.case, state.totals.taken_up.saturating_add(1));
         if matches!(answer, HookDecision::Back(_)) {
             self.agree(run)?;
             take_up(self.context, self.background, run).await?;
@@ -238,7 +238,7 @@ impl Judging<'_> {
         agree(self.args, self.context, &terms::of_resume(self.context, self.background.gadfly(), run)?)
     }
 
-    fn state(&self, run: &RunId) -> Result<RunState, String> {
+    fn state(&self, run: &RunId) -> Result<RunView, String> {
         self.background.gadfly().journal().state(run).map_err(|e| e.to_string())
     }
 }

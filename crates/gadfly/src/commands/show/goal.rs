@@ -4,8 +4,8 @@
 use gadfly_engine::Digest;
 use gadfly_engine::event::words;
 use gadfly_engine::tree::{Change, ChangeKind};
-use gadfly_journal::RunState;
-use gadfly_journal::state::GoalState;
+use gadfly_journal::RunView;
+use gadfly_journal::view::GoalState;
 use owo_colors::OwoColorize as _;
 
 use crate::output::described::DescribedLine;
@@ -20,7 +20,7 @@ const MOST_FILES: usize = 40;
 
 /// `text` finds a stored text; `has_older` says that the beginning of the goal was not read.
 pub fn lines(
-    state: &RunState,
+    state: &RunView,
     pursued: &GoalState,
     text: &dyn Fn(&Digest) -> Option<String>,
     has_older: bool,
@@ -105,7 +105,7 @@ mod tests {
     use super::*;
     use crate::report::sample;
 
-    fn told(state: &RunState) -> String {
+    fn told(state: &RunView) -> String {
         let lines = lines(state, state.goal.as_ref().unwrap(), &|_| None, false);
         anstream::adapter::strip_str(&lines.join("\n")).to_string()
     }

@@ -2,8 +2,8 @@
 //! is printed here.
 
 use gadfly_engine::Digest;
-use gadfly_journal::RunState;
-use gadfly_journal::state::PipelineView;
+use gadfly_journal::RunView;
+use gadfly_journal::view::PipelineView;
 use owo_colors::OwoColorize as _;
 
 use crate::output::table::counted;
@@ -13,7 +13,7 @@ use crate::output::{next_command, pipeline, safe};
 const MOST_OPEN: usize = 5;
 
 /// Everything but the questions that are open.
-pub fn lines(state: &RunState, view: &PipelineView, text: &dyn Fn(&Digest) -> Option<String>) -> Vec<String> {
+pub fn lines(state: &RunView, view: &PipelineView, text: &dyn Fn(&Digest) -> Option<String>) -> Vec<String> {
     let mut lines = vec![String::new()];
     if let Some(plan) = view.plan.as_ref().and_then(text) {
         let by = view.plan_by.as_ref().map(|by| format!(", approved by {}", safe::line(by, 60)));

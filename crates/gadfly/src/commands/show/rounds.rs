@@ -6,8 +6,8 @@ use std::collections::BTreeMap;
 use gadfly_engine::Digest;
 use gadfly_engine::event::words;
 use gadfly_engine::review::{Review, Verdict};
-use gadfly_journal::RunState;
-use gadfly_journal::state::{FindingCounts, RoundState, VerifyState};
+use gadfly_journal::RunView;
+use gadfly_journal::view::{FindingCounts, RoundState, VerifyState};
 use owo_colors::OwoColorize as _;
 
 use crate::output::described::DescribedLine;
@@ -18,7 +18,7 @@ use crate::output::{judged, safe};
 const MOST: usize = 40;
 
 /// All rounds of a run. `text` finds a stored text.
-pub fn lines(state: &RunState, text: &dyn Fn(&Digest) -> Option<String>) -> Vec<String> {
+pub fn lines(state: &RunView, text: &dyn Fn(&Digest) -> Option<String>) -> Vec<String> {
     let mut lines = Vec::new();
     for ran in &state.tried {
         lines.extend(verify("before the first call: ", ran, text));
@@ -148,7 +148,7 @@ fn around(round: &RoundState) -> Vec<String> {
 }
 
 /// What belongs to the whole run.
-pub fn afterwards(state: &RunState, text: &dyn Fn(&Digest) -> Option<String>) -> Vec<String> {
+pub fn afterwards(state: &RunView, text: &dyn Fn(&Digest) -> Option<String>) -> Vec<String> {
     let mut lines = Vec::new();
     let said =
         |digest: &Digest| text(digest).map_or_else(String::new, |t| format!(": {}", safe::line(&t, 300)));
@@ -191,7 +191,7 @@ mod tests {
     use super::*;
     use crate::report::sample;
 
-    fn told(state: &RunState) -> String {
+    fn told(state: &RunView) -> String {
         anstream::adapter::strip_str(&lines(state, &|_| None).join("\n")).to_string()
     }
 

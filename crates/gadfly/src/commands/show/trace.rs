@@ -9,7 +9,7 @@ mod tables;
 use std::fmt::Write as _;
 
 use gadfly_journal::summary::{INTERRUPTED, RUNNING};
-use gadfly_journal::{Journal, RunId, Summary};
+use gadfly_journal::{Journal, RunId, RunView, Summary};
 
 use super::fault;
 use crate::cli::TraceFormat;
@@ -38,10 +38,10 @@ pub fn print(journal: &Journal, run: &RunId, format: TraceFormat, json: bool) ->
     }
     let drawn = drawn(journal, &summary)?;
     let is_pipeline = summary.protocol == gadfly_journal::pipeline::PROTOCOL;
-    let source = if is_pipeline {
-        graph::source(&journal.pipeline_state(run).map_err(fault)?, &drawn)
-    } else {
-        sequence::source(&drawn)
+    let view = is_pipeline.then(|| journal.history(run)).transpose().map_err(fault)?;
+    let source = match view.as_ref().and_then(RunView::project) {
+        Some(project) => graph::source(project, &drawn),
+        None => sequence::source(&drawn),
     };
     match format {
         TraceFormat::Mermaid => print::out(source.trim_end()),

@@ -2,7 +2,7 @@
 
 use gadfly_engine::event::EventKind;
 use gadfly_engine::review::Review;
-use gadfly_journal::state::is_said_in;
+use gadfly_journal::view::is_said_in;
 use owo_colors::OwoColorize as _;
 
 use super::{LONGEST_ITEM, Story, indented};

@@ -221,3 +221,23 @@ fn a_draft_of_ten_megabytes_comes_in_slices_and_the_page_stays_small() {
     assert_eq!(read, line.len() * (size / line.len()));
     assert!(slices >= 40);
 }
+
+#[test]
+fn replies_that_were_no_review_are_on_the_page_of_a_run_that_nobody_judged() {
+    let desk = Desk::folder(&[]);
+    desk.saying("w", &["A draft."]);
+    desk.saying("c", &["Looks fine to me!", "Really fine!", "[STATUS: APPROVED]"]);
+    let args = ["run", "Write.", "--worker", "w", "--critic", "c", "--criterion", "short"];
+    assert_eq!(desk.gadfly(&args).code, 5);
+    let server = Server::start(&desk);
+    let page = || server.follow(&format!("/api/live/runs/{}", desk.run_id())).next().unwrap().1;
+    let unread = page()["unread"].as_array().unwrap().clone();
+    let said = unread.iter().map(|one| {
+        assert_eq!(one["agent"], "c");
+        let digest = one["reply"].as_str().unwrap();
+        server.get(&format!("/api/runs/{}/texts/{digest}", desk.run_id())).json()["text"].clone()
+    });
+    assert_eq!(said.collect::<Vec<_>>(), ["Looks fine to me!", "Really fine!"]);
+    assert_eq!(desk.gadfly(&["resume", &desk.run_id()]).code, 0);
+    assert_eq!(page()["unread"], Value::Array(vec![]), "a run that was judged has its reviews");
+}

@@ -17,8 +17,8 @@ use gadfly_engine::{
     Digest, Event, Input, Manifest, Money, NodePath, Outcome, Plan, Reply, Stamp, Start, Step, Text, Usage,
 };
 
-use crate::pipeline::{PipelineState, StateFiles};
-use crate::{Journal, Record, RunId};
+use crate::pipeline::StateFiles;
+use crate::{Journal, Record, RunId, RunView};
 
 /// 2026-05-09 14:30:00 UTC.
 pub const BEGIN: u64 = 1_778_337_000_000;
@@ -172,8 +172,8 @@ impl Stream {
         self.records.push(Record { seq, input, step: Step { events, outcome, ..Step::default() } });
     }
 
-    pub fn state(&self) -> PipelineState {
-        let mut state = PipelineState::new(run());
+    pub fn state(&self) -> RunView {
+        let mut state = RunView::with_history(run());
         for record in &self.records {
             state.apply(record);
         }

@@ -28,7 +28,7 @@ impl Project {
 
     fn write(&self, stream: &Stream, run: &RunId) -> Vec<String> {
         let mut state = stream.state();
-        state.run = run.clone();
+        state.summary.run = run.clone();
         ProjectFileWriter::new(&self.journal, run, self.places.clone(), LocalZone::utc()).write(&state)
     }
 
@@ -188,7 +188,10 @@ fn a_receipt_that_was_touched_is_refused_by_name() {
     let (read, refused) = read_receipts(&folder, None);
     assert_eq!((read.len(), refused.len()), (1, 0));
     let good = read[0].receipt.clone();
-    assert_eq!(good.clone().verdict(), whole("coder", "robustness", None).state().verdicts[0].verdict);
+    assert_eq!(
+        good.clone().verdict(),
+        whole("coder", "robustness", None).state().project().unwrap().history.verdicts[0].verdict
+    );
     let write = |name: &str, change: &dyn Fn(&mut Receipt)| {
         let mut receipt = good.clone();
         change(&mut receipt);
@@ -227,10 +230,11 @@ fn a_run_that_is_taken_up_again_does_not_bring_an_old_receipt_back() {
     let project = Project::new();
     let old = whole("coder", "robustness", None);
     let mut new = old.state();
-    new.verdicts[0].at_ms += 3_600_000;
-    new.verdicts[0].verdict.score = 95;
+    let newer = &mut new.pipeline.as_mut().unwrap().history.as_mut().unwrap().verdicts[0];
+    newer.at_ms += 3_600_000;
+    newer.verdict.score = 95;
     let second: RunId = "abcdefghjk".parse().unwrap();
-    new.run = second.clone();
+    new.summary.run = second.clone();
     ProjectFileWriter::new(&project.journal, &second, project.places.clone(), LocalZone::utc()).write(&new);
     project.write(&old, &run());
     let (read, _) = read_receipts(&project.places.receipts(), None);
@@ -244,7 +248,7 @@ fn a_signed_receipt_stays_signed_and_counts_for_whom_it_is_from() {
     let stream = whole("coder", "robustness", None);
     let folder = project.places.receipts();
     let key = crate::signature::tests::key();
-    let mut receipt = stream.state().receipts()[0].clone();
+    let mut receipt = stream.state().project().unwrap().receipts()[0].clone();
     receipt.sha256.insert(receipt.files[0].path.clone(), "00".into());
     let (kind, payload) = receipt.payload().unwrap();
     let signature = key.sign(kind, &payload).unwrap();

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use gadfly_journal::pipeline::text::label;
-use gadfly_journal::pipeline::{PipelineState, graph_of};
+use gadfly_journal::pipeline::{ProjectView, graph_of};
 
 use super::{Drawn, is_call};
 use crate::telemetry::conventions as names;
@@ -16,7 +16,7 @@ const MOST_CRITICS: usize = 100;
 /// Verdicts on one arrow, the last ones.
 const MOST_VERDICTS: usize = 4;
 
-pub fn source(state: &PipelineState, drawn: &Drawn) -> String {
+pub fn source(state: ProjectView<'_>, drawn: &Drawn) -> String {
     let mut out = graph_of(state);
     let drawn_before = out.clone();
     let pairs = pairs(state, drawn);
@@ -31,11 +31,11 @@ pub fn source(state: &PipelineState, drawn: &Drawn) -> String {
         let _ =
             writeln!(out, "    others[{}]", label(&format!("{} more critics", pairs.len() - MOST_CRITICS)));
     }
-    if let Some(report) = &state.gate {
+    if let Some(report) = &state.pipeline.gate {
         let is = if report.is_open() { "open" } else { "closed" };
         let overall = report.aggregate.overall.map(|overall| format!(", {overall}")).unwrap_or_default();
         let _ = writeln!(out, "    gate([{}])", label(&format!("gate {} {is}{overall}", report.gate.name)));
-        let mut sent: Vec<&str> = state.invocations.iter().map(|one| one.agent.as_str()).collect();
+        let mut sent: Vec<&str> = state.history.invocations.iter().map(|one| one.agent.as_str()).collect();
         sent.sort_unstable();
         sent.dedup();
         for id in sent.into_iter().filter_map(|agent| id_of(&drawn_before, agent)) {
@@ -46,7 +46,7 @@ pub fn source(state: &PipelineState, drawn: &Drawn) -> String {
 }
 
 /// What each critic said of each agent, in the order of the records: `70 rejected`.
-fn pairs<'d>(state: &'d PipelineState, drawn: &'d Drawn) -> BTreeMap<(&'d str, &'d str), Vec<String>> {
+fn pairs<'d>(state: ProjectView<'d>, drawn: &'d Drawn) -> BTreeMap<(&'d str, &'d str), Vec<String>> {
     let mut calls: Vec<&Span> = drawn.spans.iter().filter(|span| is_call(span)).collect();
     calls.sort_by_key(|span| span.seqs.end);
     let mut pairs: BTreeMap<_, Vec<String>> = BTreeMap::new();
@@ -59,7 +59,7 @@ fn pairs<'d>(state: &'d PipelineState, drawn: &'d Drawn) -> BTreeMap<(&'d str, &
         };
         let node = call.attributes.said(names::NODE).unwrap_or_default();
         let is_its = |at: &str| node == at || node.strip_prefix(at).is_some_and(|rest| rest.starts_with('/'));
-        let sent = state.invocations.iter().find(|one| is_its(&one.at.0));
+        let sent = state.history.invocations.iter().find(|one| is_its(&one.at.0));
         if let (Some(sent), Some(critic)) = (sent, of.said(names::CRITIC)) {
             let score = of.measured(names::SCORE).map(|score| format!("{score} ")).unwrap_or_default();
             pairs.entry((sent.agent.as_str(), critic)).or_default().push(format!("{score}{verdict}"));

@@ -2,9 +2,7 @@
 //! people said, in the order it happened. Also what is used of its caps and who cost what. A fold; no decision
 //! reads it.
 
-mod meters;
-
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use gadfly_engine::event::EventKind;
 use gadfly_engine::goal::{GoalStep, ProgressVerdict, StepEnd};
@@ -17,9 +15,9 @@ use gadfly_engine::{
 };
 use serde::{Deserialize, Serialize};
 
+use super::totals::{RunTotals, Share};
 use crate::read::Record;
-
-pub(crate) use meters::GoalMeters;
+use crate::summary::Summary;
 
 /// The protocol whose runs are goals.
 const WATCH: &str = "goal";
@@ -114,14 +112,6 @@ pub struct Costs {
     pub judge: Share,
 }
 
-#[derive(Clone, Copy, PartialEq, Eq, Default, Debug, Serialize, Deserialize)]
-pub struct Share {
-    pub calls: u32,
-    pub tokens: u64,
-    pub money: Money,
-    pub unknown: bool,
-}
-
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct FolderSeen {
     pub seq: u32,
@@ -131,18 +121,9 @@ pub struct FolderSeen {
     pub changes: Vec<Change>,
 }
 
-impl Share {
-    pub(crate) fn add(&mut self, usage: &Usage, cost: Money, unknown: bool) {
-        self.calls = self.calls.saturating_add(1);
-        self.tokens = self.tokens.saturating_add(usage.tokens());
-        self.money.0 = self.money.0.saturating_add(cost.0);
-        self.unknown |= unknown || usage.estimated;
-    }
-}
-
 /// What only the fold needs to know.
 #[derive(Clone, PartialEq, Eq, Default, Debug, Serialize, Deserialize)]
-struct Folding {
+pub(crate) struct Folding {
     open: BTreeMap<EffectId, PendingEffect>,
     /// Whether the goal is reached is being found out: whoever is asked now is the judge.
     verifying: bool,
@@ -150,8 +131,6 @@ struct Folding {
     #[serde(default)]
     shown: bool,
     active_ms: u64,
-    /// Agents whose use cannot be priced.
-    unpriced: BTreeSet<String>,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
@@ -170,16 +149,19 @@ enum Caller {
 }
 
 impl GoalState {
-    /// Takes a record in. There is a goal from the record on that sets one.
-    pub fn apply(goal: &mut Option<Self>, record: &Record) {
-        Self::fold(goal, record.seq, &record.input, &record.step);
-    }
-
-    pub(crate) fn fold(goal: &mut Option<Self>, seq: u32, input: &Input, step: &Step) {
-        if let InputKind::Started(start) = &input.what
+    /// Takes a record in that `summary` and `totals` have taken in already. There is a goal from the record on that sets
+    /// one. Steps and rail are kept only if `parts` are.
+    pub(super) fn apply(
+        goal: &mut Option<Self>,
+        (seq, input, step): (u32, &Input, &Step),
+        planned: Option<&RunManifest>,
+        (summary, totals): (&Summary, &RunTotals),
+        parts: bool,
+    ) {
+        if let (InputKind::Started(start), Some(planned)) = (&input.what, planned)
             && start.plan.root.protocol == WATCH
         {
-            *goal = Some(Self::planned(&start.plan));
+            *goal = Some(Self::planned(&start.plan, planned));
         }
         for event in &step.events {
             if matches!(event.what, EventKind::GoalSet { .. })
@@ -188,9 +170,53 @@ impl GoalState {
                 *goal = Some(Self::new(event.node.clone()));
             }
         }
-        if let Some(goal) = goal {
-            goal.record(seq, input, step);
+        let Some(goal) = goal else { return };
+        goal.record(seq, input, step, totals);
+        if !parts {
+            goal.keep_numbers();
         }
+        let used = &mut goal.used;
+        (used.tokens, used.money, used.unknown) = (summary.tokens, summary.cost, summary.cost_unknown);
+        let steps = totals.limits.steps.or(Some(summary.steps_max).filter(|steps| *steps > 0));
+        goal.caps = Limits { steps, ..totals.limits };
+    }
+
+    /// Drops all but the numbers, which do not grow with the run.
+    fn keep_numbers(&mut self) {
+        let Self { node, counts, caps, used, costs, folding, .. } =
+            std::mem::replace(self, Self::new(NodePath::root()));
+        *self = Self { counts, caps, used, costs, folding, ..Self::new(node) };
+    }
+
+    /// Puts the numbers of the whole goal in the place of those of a part.
+    pub(crate) fn count_as(&mut self, whole: Self) {
+        let Self { counts, caps, used, costs, folding, .. } = whole;
+        (self.counts, self.caps, self.used, self.costs, self.folding) = (counts, caps, used, costs, folding);
+    }
+
+    /// What a checkpoint keeps of a goal beside what is shown.
+    pub(crate) const fn folding(&self) -> &Folding {
+        &self.folding
+    }
+
+    pub(crate) fn go_on_with(&mut self, folding: Folding) {
+        self.folding = folding;
+    }
+
+    /// Steps and rail of these records alone, when `before` steps came before them.
+    pub(crate) fn stretch<'a>(
+        &self,
+        before: u32,
+        records: impl Iterator<Item = &'a Record>,
+    ) -> (Vec<StepTaken>, Vec<RailEntry>) {
+        let mut goal = Self::new(self.node.clone());
+        goal.used.steps = before;
+        for Record { seq, input, step } in records {
+            for event in &step.events {
+                goal.happened(&event.node, &event.what, *seq, input.at.wall_ms);
+            }
+        }
+        (goal.steps, goal.rail)
     }
 
     /// Whether the time of this goal passes now.
@@ -218,14 +244,10 @@ impl GoalState {
         }
     }
 
-    fn planned(plan: &Plan) -> Self {
+    fn planned(plan: &Plan, manifest: &RunManifest) -> Self {
         let mut goal = Self::new(NodePath::root());
-        let manifest = RunManifest::of(plan);
-        (goal.goal, goal.root) = (manifest.task, manifest.root);
+        (goal.goal, goal.root) = (manifest.task, manifest.root.clone());
         goal.in_place = plan.workspace.as_ref().is_some_and(|workspace| workspace.in_place);
-        goal.caps = tighter(plan.limits, plan.root.limits);
-        let unpriced = plan.agents.iter().filter(|(_, card)| card.price.is_none() && !card.person);
-        goal.folding.unpriced = unpriced.map(|(name, _)| name.clone()).collect();
         goal
     }
 
@@ -238,7 +260,7 @@ impl GoalState {
         }
     }
 
-    fn record(&mut self, seq: u32, input: &Input, step: &Step) {
+    fn record(&mut self, seq: u32, input: &Input, step: &Step, totals: &RunTotals) {
         let at = input.at;
         self.pass(at.active_ms);
         let mut charged = None;
@@ -257,12 +279,10 @@ impl GoalState {
         }
         for event in &step.events {
             if let EventKind::Charged { effect, agent, usage, cost, run } = &event.what {
-                (self.used.tokens, self.used.money) = (run.tokens, run.money);
                 self.used.active_ms = self.used.active_ms.max(run.active_ms);
                 // Of a call that was lost it is still open here.
                 let open = charged.or_else(|| self.folding.open.get(effect).copied());
-                let unpriced = self.is_unpriced(agent, usage);
-                self.used.unknown |= run.unknown || unpriced;
+                let unpriced = totals.is_unpriced(agent, usage);
                 self.charge(open.and_then(|open| open.caller), usage, *cost, unpriced);
             }
             self.happened(&event.node, &event.what, seq, at.wall_ms);
@@ -273,10 +293,6 @@ impl GoalState {
         for effect in &step.effects {
             self.asked(effect);
         }
-    }
-
-    fn is_unpriced(&self, agent: &str, usage: &Usage) -> bool {
-        usage.cost.is_none() && usage.tokens() > 0 && self.folding.unpriced.contains(agent)
     }
 
     fn charge(&mut self, caller: Option<Caller>, usage: &Usage, cost: Money, unknown: bool) {
@@ -321,22 +337,12 @@ impl GoalState {
             self.rail.push(RailEntry { seq, at_ms, after, what: what.clone() });
         }
         match what {
-            EventKind::LimitsRaised { limits, .. } => self.caps = self.caps.with(*limits),
-            EventKind::AgentChanged { agent, card } => {
-                if card.price.is_none() && !card.person {
-                    self.folding.unpriced.insert(agent.clone());
-                } else {
-                    self.folding.unpriced.remove(agent);
-                }
-            }
-            EventKind::CallLost { .. } => self.used.unknown = true,
             _ if !self.node.contains(node) => {}
-            EventKind::GoalSet { goal, criterion, policy, interval, steps } => {
+            EventKind::GoalSet { goal, criterion, policy, interval, steps: _ } => {
                 self.goal = Some(*goal);
                 self.criterion.clone_from(criterion);
                 self.policy.clone_from(policy);
                 self.interval = *interval;
-                self.caps.steps = self.caps.steps.or(Some(*steps).filter(|steps| *steps > 0));
             }
             EventKind::Stepped { step } => {
                 self.used.steps = self.used.steps.max(step.n);
@@ -412,24 +418,6 @@ pub(crate) const fn belongs_on_rail(what: &EventKind) -> bool {
             | EventKind::PauseRequested
             | EventKind::CancelRequested
     )
-}
-
-/// Of every cap the lower one.
-pub(crate) fn tighter(a: Limits, b: Limits) -> Limits {
-    fn lower<T: Ord>(a: Option<T>, b: Option<T>) -> Option<T> {
-        match (a, b) {
-            (Some(a), Some(b)) => Some(a.min(b)),
-            (a, b) => a.or(b),
-        }
-    }
-    Limits {
-        tokens: lower(a.tokens, b.tokens),
-        money: lower(a.money, b.money),
-        active_ms: lower(a.active_ms, b.active_ms),
-        calls: lower(a.calls, b.calls),
-        steps: lower(a.steps, b.steps),
-        turns: lower(a.turns, b.turns),
-    }
 }
 
 #[cfg(test)]

@@ -1,32 +1,55 @@
-//! A run's `state.json`: its summary and what each round brought. A fold; no decision reads it.
+//! A run as its records tell it: the one fold that summaries, `show`, pages, MCP, reports, the files of a project and
+//! checkpoints read. No decision reads it.
 
 mod goal;
 mod pipeline;
 mod round;
+mod stored;
+mod totals;
 
 use std::collections::BTreeMap;
 
 use gadfly_engine::effect::Committed;
 use gadfly_engine::event::EventKind;
 use gadfly_engine::input::InputKind;
+use gadfly_engine::manifest::RunManifest;
 use gadfly_engine::question::Question;
 use gadfly_engine::{AgentCard, Digest, Effect, EffectId, EffectKind, Input, NodePath, Outcome, Reply, Step};
 use serde::{Deserialize, Serialize};
 
+use crate::encode::ChunkEnd;
 use crate::journal::Journal;
 use crate::read::{ReadError, Record};
+use crate::rows::RunRow;
 use crate::run_id::RunId;
 use crate::summary::Summary;
 
-pub use goal::{CapsUsed, Costs, FolderSeen, GoalCounts, GoalState, RailEntry, Share, StepTaken};
-pub(crate) use goal::{GoalMeters, belongs_on_rail, tighter};
-pub use pipeline::{AgentRow, Briefed, PipelineView, RowStatus};
+pub(crate) use goal::belongs_on_rail;
+pub use goal::{CapsUsed, Costs, FolderSeen, GoalCounts, GoalState, RailEntry, StepTaken};
+pub use pipeline::{
+    AgentRow, AgentStatus, Briefed, Drafted, EscalationSeen, FiledAgent, GivenVerdict, Invocation,
+    PipelineHistory, PipelineView, RowStatus,
+};
 pub use round::{
     CriticCount, DeferredItem, EscalatedTo, FindingCounts, RoundRoute, RoundState, VerifyState, is_said_in,
 };
+pub(crate) use stored::{StoredTotals, TotalsToStore};
+pub use totals::{RunTotals, Share, UnreviewedReply, Wish};
+
+/// How much a view keeps of what it is told.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default, Debug)]
+pub(crate) enum Keep {
+    /// The numbers: as much for a long run as for a short one.
+    Totals,
+    /// What people look at.
+    #[default]
+    Parts,
+    /// And what the files of a project tell of a pipeline.
+    History,
+}
 
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
-pub struct RunState {
+pub struct RunView {
     pub summary: Summary,
     pub rounds: Vec<RoundState>,
     pub outcome: Option<Outcome>,
@@ -64,6 +87,11 @@ pub struct RunState {
     /// The agents of a pipeline, its gate and what could be learned from it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pipeline: Option<PipelineView>,
+    /// Caps in force, who cost what, what was asked of the run.
+    #[serde(skip)]
+    pub totals: RunTotals,
+    #[serde(skip)]
+    keep: Keep,
 }
 
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
@@ -129,7 +157,7 @@ impl Accepted {
     }
 }
 
-impl RunState {
+impl RunView {
     pub fn new(run: RunId) -> Self {
         Self {
             summary: Summary::new(run),
@@ -148,15 +176,43 @@ impl RunState {
             folder: false,
             goal: None,
             pipeline: None,
+            totals: RunTotals::default(),
+            keep: Keep::Parts,
         }
     }
 
+    /// With all that a project's files tell of a pipeline.
+    pub fn with_history(run: RunId) -> Self {
+        Self { keep: Keep::History, ..Self::new(run) }
+    }
+
+    /// The numbers alone.
+    pub(crate) fn totals_of(run: RunId) -> Self {
+        Self { keep: Keep::Totals, ..Self::new(run) }
+    }
+
     pub fn apply(&mut self, record: &Record) {
-        let Record { input, step, .. } = record;
-        self.summary.apply(input, step);
-        GoalState::apply(&mut self.goal, record);
-        PipelineView::apply(&mut self.pipeline, record);
+        self.take_in(record.seq, &record.input, &record.step);
+    }
+
+    pub(crate) fn take_in(&mut self, seq: u32, input: &Input, step: &Step) {
+        let planned = match &input.what {
+            InputKind::Started(start) => Some(RunManifest::of(&start.plan)),
+            _ => None,
+        };
+        let (planned, parts) = (planned.as_ref(), self.keep >= Keep::Parts);
+        self.totals.apply(&mut self.summary, input, step, planned);
         note_models(&mut self.models, input, step);
+        self.summary.name_models(&self.models);
+        let numbers = (&self.summary, &self.totals);
+        GoalState::apply(&mut self.goal, (seq, input, step), planned, numbers, parts);
+        PipelineView::apply(&mut self.pipeline, &self.summary.run, input, step, self.keep);
+        if parts {
+            self.take_in_parts(input, step);
+        }
+    }
+
+    fn take_in_parts(&mut self, input: &Input, step: &Step) {
         if let InputKind::Started(start) = &input.what {
             self.folder = start.plan.workspace.is_some();
         }
@@ -170,6 +226,19 @@ impl RunState {
             self.outcome.clone_from(&step.outcome);
         } else if self.summary.outcome.is_none() {
             self.outcome = None;
+        }
+    }
+
+    /// Puts the numbers of the whole run in the place of those of a part of its records.
+    pub(crate) fn count_as(&mut self, whole: Self) {
+        let Self { summary, models, totals, goal, pipeline, .. } = whole;
+        self.outcome.take_if(|_| summary.outcome.is_none());
+        (self.summary, self.models, self.totals) = (summary, models, totals);
+        if let (Some(part), Some(whole)) = (&mut self.goal, goal) {
+            part.count_as(whole);
+        }
+        if let (Some(part), Some(whole)) = (&mut self.pipeline, pipeline) {
+            part.stand_as(whole);
         }
     }
 
@@ -376,17 +445,32 @@ pub(crate) fn note_models(models: &mut BTreeMap<String, String>, input: &Input, 
 }
 
 impl Journal {
-    /// A run's state, folded from its records now.
-    pub fn state(&self, run: &RunId) -> Result<RunState, ReadError> {
-        let mut state = RunState::new(run.clone());
-        for record in self.replay_from(run, 0) {
-            state.apply(&record?);
-        }
+    /// A run as all of its records tell it.
+    pub fn state(&self, run: &RunId) -> Result<RunView, ReadError> {
+        let mut view = self.folded(RunView::new(run.clone()))?;
         // Whether a process still drives the run is not in its records.
-        state.summary.state = self.summary(run)?.state;
-        Ok(state)
+        view.summary.state = self.summary(run)?.state;
+        Ok(view)
+    }
+
+    /// What a run's records add up to, read from its end.
+    pub fn totals(&self, run: &RunId) -> Result<RunTotals, ReadError> {
+        self.read(|conn| {
+            let (snapshot, check) = (conn.unchecked_transaction()?, self.check());
+            let row = RunRow::find(&snapshot, check, run)?;
+            Ok(ChunkEnd::of(&snapshot, check, run, row.number)?.sums.totals)
+        })
+    }
+
+    /// All records of a run, taken in by an empty view of it.
+    pub(crate) fn folded(&self, mut view: RunView) -> Result<RunView, ReadError> {
+        let run = view.summary.run.clone();
+        for record in self.replay_from(&run, 0) {
+            view.apply(&record?);
+        }
+        Ok(view)
     }
 }
 
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;

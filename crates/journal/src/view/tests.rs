@@ -14,11 +14,11 @@ fn digest() -> Digest {
     Digest::of(b"x")
 }
 
-fn state() -> RunState {
-    RunState::new("0123456789".parse().unwrap())
+fn state() -> RunView {
+    RunView::new("0123456789".parse().unwrap())
 }
 
-pub(crate) fn apply(state: &mut RunState, events: Vec<EventKind>, effects: Vec<Effect>) {
+pub(crate) fn apply(state: &mut RunView, events: Vec<EventKind>, effects: Vec<Effect>) {
     let effect = "run#1".parse().unwrap();
     let what = InputKind::Replied { effect, reply: Reply::Cancelled { sent: false } };
     let input = Input { at: Stamp::default(), what, texts: vec![] };
@@ -207,7 +207,7 @@ fn what_happened_around_a_judgement_is_kept_with_its_round() {
     assert_eq!((state.violations.len(), state.reports.len()), (1, 1));
     assert_eq!(state.accepted.as_ref().map(|a| a.paths.len()), Some(1));
     let json = serde_json::to_string(&state).unwrap();
-    assert_eq!(serde_json::from_str::<RunState>(&json).unwrap(), state);
+    assert_eq!(serde_json::from_str::<RunView>(&json).unwrap(), state);
 }
 
 #[test]

@@ -1,7 +1,8 @@
-//! A pipeline as `show`, the last block and reports tell it: one line per agent, the gate, what could be learned. A fold
-//! over the run's records.
-//!
-//! What a project's own files show of it is `crate::pipeline::PipelineState`.
+//! A pipeline: one line per agent, the gate, what could be learned; and, where a project's own files are written, its
+//! history. One fold serves them all.
+
+mod history;
+mod parts;
 
 use gadfly_engine::event::EventKind;
 use gadfly_engine::input::InputKind;
@@ -10,10 +11,15 @@ use gadfly_engine::pipeline::learning::Suggestion;
 use gadfly_engine::pipeline::{GateReport, PairVerdict, PipelineEvent};
 use gadfly_engine::protocol::pipeline::RULE_BOOK;
 use gadfly_engine::protocol::pipeline::settings::{PipelineMode, PipelineSettings};
+use gadfly_engine::review::Review;
 use gadfly_engine::{Digest, Input, NodePath, Plan, Step};
 use serde::{Deserialize, Serialize};
 
-use crate::read::Record;
+use super::Keep;
+use crate::run_id::RunId;
+
+pub use history::{FiledAgent, PipelineHistory};
+pub use parts::{AgentStatus, Drafted, EscalationSeen, GivenVerdict, Invocation};
 
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
 pub struct PipelineView {
@@ -38,6 +44,9 @@ pub struct PipelineView {
     /// What went into the brief of each dispatch.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub briefs: Vec<Briefed>,
+    /// What the project's files tell beyond this, where they are written.
+    #[serde(skip)]
+    pub(crate) history: Option<Box<PipelineHistory>>,
 }
 
 /// One agent, as it stands.
@@ -97,58 +106,19 @@ pub struct Briefed {
 
 impl PipelineView {
     /// Takes in a record; a run that is no pipeline has no view.
-    pub fn apply(view: &mut Option<Self>, record: &Record) {
-        Self::fold(view, &record.input, &record.step);
-    }
-
-    pub(crate) fn fold(view: &mut Option<Self>, input: &Input, step: &Step) {
+    pub(super) fn apply(view: &mut Option<Self>, run: &RunId, input: &Input, step: &Step, keep: Keep) {
         if let InputKind::Started(start) = &input.what {
-            *view = Self::of(&start.plan);
+            *view = Self::of(&start.plan, run, keep);
         }
         let Some(view) = view else { return };
+        if let Some(history) = &mut view.history {
+            history.go_on(input, step);
+        }
         for event in &step.events {
             match &event.what {
-                EventKind::Pipeline(what) => view.pipeline(what),
-                EventKind::RoundStarted { round, .. } => {
-                    if let Some(row) = view.row_at(&event.node) {
-                        row.rounds = *round;
-                    }
-                }
-                EventKind::Reviewed { review, .. } => {
-                    // Only the primary critic's score is the component's.
-                    let critic = &review.binding.critic;
-                    if let (Some(row), Some(score)) = (view.row_at(&event.node), &review.score)
-                        && row.critic.as_ref().is_none_or(|primary| primary == critic)
-                    {
-                        row.score = Some(score.value);
-                    }
-                }
-                _ => {}
+                EventKind::Pipeline(what) => view.pipeline(what, keep),
+                what => view.happened(&event.node, what),
             }
-        }
-    }
-
-    /// Drops all but how every agent stands, which is bounded by the plan.
-    pub(crate) fn keep_standing(&mut self) {
-        let Self {
-            project,
-            gate_name,
-            overall: _,
-            overall_max: _,
-            agents,
-            gate,
-            plan,
-            plan_by,
-            learned,
-            briefs,
-        } = self;
-        project.clear();
-        (*gate_name, *gate, *plan, *plan_by) = (None, None, None, None);
-        learned.clear();
-        briefs.clear();
-        for row in agents {
-            row.because = None;
-            row.open.clear();
         }
     }
 
@@ -162,17 +132,16 @@ impl PipelineView {
         }
     }
 
-    fn of(plan: &Plan) -> Option<Self> {
+    fn of(plan: &Plan, run: &RunId, keep: Keep) -> Option<Self> {
         if plan.root.protocol != RULE_BOOK.name {
             return None;
         }
         let settings: PipelineSettings = PipelineSettings::deserialize(&plan.root.settings).ok()?;
-        let mut view = Self {
-            project: settings.project,
-            gate_name: (settings.mode == PipelineMode::Pipeline).then(|| settings.gate.name.clone()),
-            overall_max: settings.overall,
-            ..Self::default()
-        };
+        let mut view = Self { overall_max: settings.overall, ..Self::default() };
+        if keep >= Keep::Parts {
+            view.project.clone_from(&settings.project);
+            view.gate_name = (settings.mode == PipelineMode::Pipeline).then(|| settings.gate.name.clone());
+        }
         for entry in &settings.registry.entries {
             let is_on = entry.conditional.is_none() || settings.enabled.contains(&entry.agent);
             if is_on && settings.pairs.contains_key(&entry.agent) {
@@ -190,18 +159,14 @@ impl PipelineView {
                 });
             }
         }
+        let history = |settings| PipelineHistory::new(run.clone(), plan.root.version, settings);
+        view.history = (keep == Keep::History).then(|| Box::new(history(settings)));
         Some(view)
     }
 
     /// How many agents stand so.
     pub fn count(&self, status: RowStatus) -> usize {
         self.agents.iter().filter(|row| row.status == status).count()
-    }
-
-    /// The agent whose pair works at a node.
-    pub fn agent_at(&self, node: &NodePath) -> Option<&str> {
-        let mine = |row: &&AgentRow| row.at.as_ref().is_some_and(|at| at.contains(node));
-        self.agents.iter().find(mine).map(|row| row.agent.as_str())
     }
 
     fn row_at(&mut self, node: &NodePath) -> Option<&mut AgentRow> {
@@ -212,23 +177,51 @@ impl PipelineView {
         self.agents.iter_mut().find(|row| row.agent == agent)
     }
 
-    fn pipeline(&mut self, what: &PipelineEvent) {
+    /// What happened in the loop of a pair, or to the run.
+    fn happened(&mut self, node: &NodePath, what: &EventKind) {
         match what {
-            PipelineEvent::PlanDrafted { text, spec: false, .. } => self.plan = Some(*text),
-            PipelineEvent::PlanApproved { text, by } => {
+            EventKind::RoundStarted { round, .. } => {
+                if let Some(row) = self.row_at(node) {
+                    row.rounds = *round;
+                }
+            }
+            EventKind::Reviewed { review, .. } => self.reviewed(node, review),
+            _ => {}
+        }
+        if let Some(history) = &mut self.history {
+            history.happened(node, what, &self.agents);
+        }
+    }
+
+    fn reviewed(&mut self, node: &NodePath, review: &Review) {
+        if let (Some(row), Some(score)) = (self.row_at(node), &review.score)
+            && row.is_scored_by(review)
+        {
+            row.score = Some(score.value);
+        }
+    }
+
+    fn pipeline(&mut self, what: &PipelineEvent, keep: Keep) {
+        let parts = keep >= Keep::Parts;
+        match what {
+            PipelineEvent::PlanDrafted { text, spec: false, .. } if parts => self.plan = Some(*text),
+            PipelineEvent::PlanApproved { text, by } if parts => {
                 (self.plan, self.plan_by) = (Some(*text), Some(by.clone()));
             }
             PipelineEvent::OverallRound { round, of, .. } => {
                 (self.overall, self.overall_max) = (*round, *of);
             }
-            PipelineEvent::Dispatched { agent, at, critic, nth, loaded, .. } => {
+            PipelineEvent::Dispatched { agent, at, critic, phase, nth, loaded } => {
                 if let Some(row) = self.row(agent) {
                     (row.status, row.dispatches, row.rounds) = (RowStatus::Working, *nth, 0);
-                    row.critic = critic.clone().or_else(|| row.critic.clone());
+                    row.critic = critic.clone().or_else(|| row.critic.take());
+                    row.phase = phase.clone().or_else(|| row.phase.take());
                     (row.at, row.because) = (Some(at.clone()), None);
                 }
-                let (agent, loaded) = (agent.clone(), loaded.clone());
-                self.briefs.push(Briefed { agent, nth: *nth, loaded });
+                if parts {
+                    let (agent, loaded) = (agent.clone(), loaded.clone());
+                    self.briefs.push(Briefed { agent, nth: *nth, loaded });
+                }
             }
             PipelineEvent::FoundDone { agents } => {
                 for done in agents {
@@ -238,11 +231,15 @@ impl PipelineView {
                 }
             }
             PipelineEvent::NotDispatched { agent, lines } => {
-                if let Some(row) = self.row(agent) {
+                if let Some(row) = self.row(agent).filter(|_| parts) {
                     row.because = Some(lines.join(" "));
                 }
             }
-            PipelineEvent::Scored { verdict, delivered } => self.scored(verdict, *delivered),
+            PipelineEvent::Scored { verdict, delivered } => {
+                if let Some(row) = self.row(&verdict.agent) {
+                    row.scored(verdict, *delivered, parts);
+                }
+            }
             PipelineEvent::Completed { agent, .. } => {
                 if let Some(row) = self.row(agent) {
                     (row.status, row.because) = (RowStatus::Done, None);
@@ -250,36 +247,54 @@ impl PipelineView {
             }
             PipelineEvent::PairBlocked { agent, because, score, rounds, open } => {
                 if let Some(row) = self.row(agent) {
-                    (row.status, row.because) = (RowStatus::Blocked, Some(because.clone()));
-                    (row.rounds, row.score) = (*rounds, *score);
-                    row.open.clone_from(open);
+                    (row.status, row.rounds, row.score) = (RowStatus::Blocked, *rounds, *score);
+                    if parts {
+                        row.because = Some(because.clone());
+                        row.open.clone_from(open);
+                    }
                 }
             }
-            PipelineEvent::GateChecked { report, .. } => self.gate = Some(report.as_ref().clone()),
-            PipelineEvent::Learned { suggestions } => self.learned.clone_from(suggestions),
+            PipelineEvent::GateChecked { report, .. } if parts => self.gate = Some(report.as_ref().clone()),
+            PipelineEvent::Learned { suggestions } if parts => self.learned.clone_from(suggestions),
             PipelineEvent::Begun { .. }
             | PipelineEvent::PlanDrafted { .. }
+            | PipelineEvent::PlanApproved { .. }
+            | PipelineEvent::GateChecked { .. }
+            | PipelineEvent::Learned { .. }
             | PipelineEvent::OutputIncomplete { .. }
             | PipelineEvent::WroteOutside { .. }
             | PipelineEvent::ConditionSaid { .. }
             | PipelineEvent::HookRan { .. } => {}
         }
+        if let Some(history) = &mut self.history {
+            history.pipeline(what, &self.agents);
+        }
+    }
+}
+
+impl AgentRow {
+    /// Another lens on the same work has no say in the score.
+    fn is_scored_by(&self, review: &Review) -> bool {
+        let binding = &review.binding;
+        binding.lens.is_none() || self.critic.as_ref().is_none_or(|primary| *primary == binding.critic)
     }
 
-    fn scored(&mut self, verdict: &PairVerdict, delivered: bool) {
-        let Some(row) = self.row(&verdict.agent) else { return };
+    fn scored(&mut self, verdict: &PairVerdict, delivered: bool, parts: bool) {
         // Whatever its score: advice and referees' reports are delivered below the one that passes.
         let is_rejected = !delivered && verdict.rejected;
-        row.status = if is_rejected { RowStatus::Blocked } else { RowStatus::Done };
-        row.rounds = verdict.rounds;
-        row.because = match (delivered, is_rejected) {
+        self.status = if is_rejected { RowStatus::Blocked } else { RowStatus::Done };
+        self.rounds = verdict.rounds;
+        let because = match (delivered, is_rejected) {
             (true, _) => None,
-            (false, true) => Some("its draft did not pass and was not delivered".to_owned()),
-            (false, false) => Some("an earlier draft had a higher score and stays".to_owned()),
+            (false, true) => Some("its draft did not pass and was not delivered"),
+            (false, false) => Some("an earlier draft had a higher score and stays"),
         };
+        self.because = because.filter(|_| parts).map(str::to_owned);
         if delivered || is_rejected {
-            row.score = Some(verdict.score);
-            row.open.clone_from(&verdict.open);
+            self.score = Some(verdict.score);
+            if parts {
+                self.open.clone_from(&verdict.open);
+            }
         }
     }
 }

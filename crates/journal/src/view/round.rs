@@ -181,6 +181,10 @@ impl RoundState {
         self.notes = self.reviews.iter().flat_map(|r| r.notes.clone()).collect();
     }
 
+    pub fn is_judged(&self) -> bool {
+        !self.reviews.is_empty()
+    }
+
     /// Why critics approve: who, and what they say.
     pub fn reasons(&self) -> impl Iterator<Item = (&str, &str)> {
         let approving =

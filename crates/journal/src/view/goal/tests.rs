@@ -8,6 +8,7 @@ use gadfly_engine::tree::{Look, Looked, Tree};
 use gadfly_engine::{AgentCard, Event, Input, Permission, Stamp, Start, Step, Turn};
 
 use super::*;
+use crate::view::RunView;
 
 fn digest() -> Digest {
     Digest::of(b"x")
@@ -50,13 +51,13 @@ fn begun() -> InputKind {
 
 /// Records of one run, at one second of active time each.
 struct Told {
-    goal: Option<GoalState>,
+    view: RunView,
     seq: u32,
 }
 
 impl Told {
     fn new() -> Self {
-        let mut told = Self { goal: None, seq: 0 };
+        let mut told = Self { view: RunView::new("0123456789".parse().unwrap()), seq: 0 };
         let set = EventKind::GoalSet {
             goal: digest(),
             criterion: "`make test` exits with 0".into(),
@@ -74,9 +75,9 @@ impl Told {
         let events = events.into_iter().map(|what| Event { node: NodePath::root(), what }).collect();
         let input = Input { at, what, texts: vec![] };
         let record = Record { seq: self.seq, input, step: Step { events, effects, ..Step::default() } };
-        GoalState::apply(&mut self.goal, &record);
+        self.view.apply(&record);
         self.seq += 1;
-        self.goal.as_ref().unwrap()
+        self.view.goal.as_ref().unwrap()
     }
 
     fn replied(&mut self, effect: &str, events: Vec<EventKind>, effects: Vec<Effect>) -> &GoalState {
@@ -255,12 +256,12 @@ fn the_folder_is_as_it_was_last_seen() {
 
 #[test]
 fn steps_of_a_worker_in_another_protocol_make_no_goal() {
-    let mut goal = None;
+    let mut view = RunView::new("0123456789".parse().unwrap());
     let at = Stamp::default();
     let what =
         InputKind::Replied { effect: "run#1".parse().unwrap(), reply: Reply::Cancelled { sent: false } };
     let events = vec![Event { node: NodePath::root(), what: step(1, StepEnd::Ok) }];
     let input = Input { at, what, texts: vec![] };
-    GoalState::apply(&mut goal, &Record { seq: 1, input, step: Step { events, ..Step::default() } });
-    assert_eq!(goal, None);
+    view.apply(&Record { seq: 1, input, step: Step { events, ..Step::default() } });
+    assert_eq!(view.goal, None);
 }
