@@ -66,6 +66,8 @@ pub struct UnreadReply<'a> {
     /// The report file, if the critic wrote one.
     pub report: Option<&'a str>,
     pub critic: &'a str,
+    /// Whose seat it is: another may have answered for it.
+    pub seat: &'a str,
     pub lens: Option<&'a str>,
     /// It saw only a part of the artifact.
     pub partial: bool,
@@ -170,6 +172,7 @@ impl<J: Judgement> Panel<J> {
                     part: (of > 1).then_some((part + 1, of)),
                     lens: seat.lens.as_deref(),
                     identity: case.identities.and_then(|all| all.get(&seat.agent)).copied(),
+                    rubric: case.rubrics.and_then(|all| all.get(&seat.agent)).copied().unwrap_or(case.rubric),
                     ..*case
                 };
                 cx.call_judge((&seat.agent, seat.fallback.as_deref()), &case, &pieces, tag);
@@ -201,6 +204,7 @@ impl<J: Judgement> Panel<J> {
             person: person.as_ref(),
             report: answer.report.as_ref().map(|d| cx.text(d)),
             critic: answer.agent(),
+            seat: &seat.agent,
             lens: seat.lens.as_deref(),
             partial: of_seat > 1 || !unseen.is_empty(),
             shown: &shown,

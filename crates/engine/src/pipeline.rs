@@ -8,6 +8,7 @@ pub mod event;
 pub mod facts;
 pub mod gate;
 pub mod headings;
+pub mod inputs;
 pub mod learning;
 pub mod listing;
 pub mod registry;

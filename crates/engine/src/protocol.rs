@@ -82,7 +82,7 @@ pub trait Protocol: Send {
     /// An effect reported something while it was under way.
     fn observed(&mut self, _effect: &EffectId, _observation: &Observation, _cx: &mut Cx<'_>) {}
 
-    /// A call this node leads has failed. Unless it says otherwise the run parks.
+    /// A call this node leads has failed. Unless it says otherwise the node parks.
     fn failed(&mut self, failed: FailedCall, cx: &mut Cx<'_>) {
         cx.give_up(failed);
     }
@@ -111,6 +111,9 @@ pub trait Protocol: Send {
 
     /// A node below this one reached its end.
     fn child_ended(&mut self, _child: &NodePath, _outcome: &Outcome, _cx: &mut Cx<'_>) {}
+
+    /// A node below this one can do nothing before a person does something.
+    fn child_waits(&mut self, _child: &NodePath, _cx: &mut Cx<'_>) {}
 
     /// A person raised the number of rounds.
     fn raise_rounds(&mut self, _rounds: u32) {}

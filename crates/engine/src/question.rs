@@ -43,6 +43,8 @@ pub enum About {
     Plan,
     /// Files an agent wrote that its registry entry does not name.
     Outside,
+    /// Work that was in the project before, and that little would be left of.
+    Replaced,
     /// The result of a pipeline.
     Result,
 }
@@ -63,6 +65,7 @@ impl About {
             Self::Condition => "condition",
             Self::Plan => "plan",
             Self::Outside => "outside",
+            Self::Replaced => "replaced",
             Self::Result => "result",
         }
     }

@@ -22,6 +22,7 @@ const ABOUT = {
   condition: 'Does this condition hold?',
   plan: 'A plan, before anything is done by it',
   outside: 'Files were written that the registry does not name',
+  replaced: 'Work that was there would be replaced',
   result: 'Do you agree to the result?',
 };
 

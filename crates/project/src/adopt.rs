@@ -12,6 +12,7 @@ use gadfly_engine::pipeline::Registry;
 use crate::file::{self, FileError};
 use crate::place::{SourceSpan, visible};
 
+pub(crate) use near_miss::is_near;
 pub use near_miss::{NearMiss, near_misses};
 
 /// A state file or a journal that was kept for years; more than this is something else.

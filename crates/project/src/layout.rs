@@ -7,6 +7,7 @@
 pub mod agents;
 mod check;
 pub mod frontmatter;
+mod named;
 pub mod naming;
 mod places;
 mod reading;
@@ -146,6 +147,15 @@ pub fn read(root: &Path, config: &Config) -> ProjectFiles {
         file.registry = registry::named(&file.registry, &known_agents(&agents, config));
         file
     });
+    let is_there = |name: &str| agents.get(name).is_some_and(|agent| !agent.module);
+    let may_assume = layout == Layout::Claude && places.registry.is_none();
+    let assumed = if may_assume { registry::usual::usual(&is_there) } else { None };
+    if assumed.is_some() {
+        let message = "there is no registry: what agents of these names usually need and make is assumed";
+        let help = format!("write your own at {} if it is otherwise", registry::usual::PLACE);
+        reader.problems.push(Problem::warning(message).help(help));
+    }
+    let registry = registry.or(assumed);
     let always = always(&mut reader, &places);
     let invariants = rules::invariants(&always, &mut guessed);
     let references = places.references.iter().flat_map(|folder| docs(&mut reader, folder)).collect();
@@ -222,8 +232,23 @@ impl ProjectFiles {
 
     /// Second critics: as configured, else what the layout has for agents and critics that are there.
     pub fn duals(&self, config: &Config) -> Vec<Dual> {
-        const OF_CLAUDE: [(&str, &str); 3] =
-            [("strategist", "coder-critic"), ("coder", "strategist-critic"), ("writer", "strategist-critic")];
+        const OF_CLAUDE: [(&str, &str, &str); 3] = [
+            (
+                "strategist",
+                "coder-critic",
+                "implementability: whether this can be coded and run as it is specified",
+            ),
+            (
+                "coder",
+                "strategist-critic",
+                "strategy alignment: whether the code does what the strategy says",
+            ),
+            (
+                "writer",
+                "strategist-critic",
+                "the match of claims and strategy: whether each claim rests on what the design identifies",
+            ),
+        ];
         if let Some(rows) = &config.duals {
             let row = |row: &crate::config::DualConfig| Dual {
                 agent: row.agent.value.clone(),
@@ -235,11 +260,11 @@ impl ProjectFiles {
         }
         let is_there = |name: &str| self.agents.contains_key(name) || config.agents.contains_key(name);
         let rows = OF_CLAUDE.into_iter().filter(|_| self.layout == Layout::Claude);
-        let rows = rows.filter(|(agent, critic)| is_there(agent) && is_there(critic));
-        let dual = |(agent, critic): (&str, &str)| Dual {
+        let rows = rows.filter(|(agent, critic, _)| is_there(agent) && is_there(critic));
+        let dual = |(agent, critic, lens): (&str, &str, &str)| Dual {
             agent: agent.to_owned(),
             critic: critic.to_owned(),
-            lens: None,
+            lens: Some(lens.to_owned()),
             place: None,
         };
         rows.map(dual).collect()

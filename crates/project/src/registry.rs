@@ -12,6 +12,7 @@ mod path;
 mod product;
 mod resolve;
 mod section;
+pub mod usual;
 mod value;
 mod weight;
 

@@ -7,6 +7,7 @@ mod commands;
 mod evidence;
 mod hook;
 mod sources;
+mod vouch;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -22,6 +23,7 @@ pub use commands::CommandRan;
 pub use evidence::{ProofPolicy, ProofSource, RefusedProof, StatusEvidence, VerdictProof};
 pub use hook::{HookError, Hooked};
 pub use sources::StatusSources;
+pub use vouch::{VOUCHED, VouchError};
 
 use crate::prepare::pipeline::{ProjectRegistry, known, skills};
 use crate::service::Gadfly;

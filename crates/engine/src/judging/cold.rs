@@ -29,6 +29,8 @@ pub struct ColdCase<'a> {
     pub task: Option<Digest>,
     /// The rubric or the criteria.
     pub rubric: Digest,
+    /// Those of critics that judge by another one, by name.
+    pub rubrics: Option<&'a BTreeMap<String, Digest>>,
     pub references: &'a [Reference],
     /// Deterministic evidence: verify output, the engine's own checks.
     pub evidence: &'a [Reference],

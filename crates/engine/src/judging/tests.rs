@@ -100,6 +100,7 @@ impl Sitting {
             lens: None,
             task: None,
             rubric,
+            rubrics: None,
             references: &[],
             evidence: &[],
             subject: &subject,

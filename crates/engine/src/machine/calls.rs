@@ -425,7 +425,7 @@ impl Run {
             return self.critic_unusable(id, call, failure.to_string());
         }
         self.hold(id, call.afresh(), begun);
-        self.end_with(Outcome::Failed { failure });
+        self.park(&node, Outcome::Failed { failure });
     }
 
     /// Rule 4: a critic that cannot be read is asked one short question, then replaced by the second critic, then the work
@@ -475,7 +475,7 @@ impl Run {
         }
         let reason = format!("critic `{}`: {because}", call.agent);
         self.held.push_back(HeldWork::again(call, id));
-        self.end_with(Outcome::Unverified { reason, draft: None, unseen: Vec::new() });
+        self.park(&node, Outcome::Unverified { reason, draft: None, unseen: Vec::new() });
     }
 
     /// After a crash: what has no recorded reply is lost and will be repeated; persons are still asked. Where an agent is

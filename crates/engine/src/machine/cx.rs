@@ -403,10 +403,15 @@ impl Cx<'_> {
         task == first || self.run.attempts.get(task) == Some(first)
     }
 
-    /// Parks the run; when it goes on the protocol is told with `resumed`.
+    /// Parks this node; when the run goes on the protocol is told with `resumed`.
     pub fn park(&mut self, outcome: Outcome) {
         self.run.held.push_back(HeldWork::Node(self.node.clone()));
-        self.run.end_with(outcome);
+        self.run.park(self.node, outcome);
+    }
+
+    /// Whether a node below this one can do nothing before a person does something.
+    pub fn is_waiting(&self, child: &NodePath) -> bool {
+        self.run.is_waiting(child)
     }
 
     /// Parks the run for a cap that is in the way of something of this node's, which is held.

@@ -64,6 +64,8 @@ pub(super) struct Run {
     pub resumes: u32,
     /// Why the run will park or end as soon as nothing is under way.
     pub ending: Option<Outcome>,
+    /// Nodes below the root that wait for the run to be resumed, each with its reason. The others go on.
+    pub parked: Vec<(NodePath, Outcome)>,
     pub outcome: Option<Outcome>,
     pub last_active_ms: u64,
     /// Replies recorded per agent and role: the ordinal a call carries.
@@ -87,8 +89,20 @@ pub(super) struct Run {
 
 pub(super) enum Pending {
     Start(NodePath),
-    ChildEnded { parent: NodePath, child: NodePath, outcome: Outcome },
-    Capped { node: NodePath, shortage: Shortage },
+    ChildEnded {
+        parent: NodePath,
+        child: NodePath,
+        outcome: Outcome,
+    },
+    /// A node can do nothing before a person does something.
+    ChildWaits {
+        parent: NodePath,
+        child: NodePath,
+    },
+    Capped {
+        node: NodePath,
+        shortage: Shortage,
+    },
 }
 
 impl Run {
@@ -108,6 +122,7 @@ impl Run {
             mode: RunMode::Going,
             resumes: 0,
             ending: None,
+            parked: Vec::new(),
             outcome: None,
             last_active_ms: input.at.active_ms,
             replies: BTreeMap::new(),
@@ -390,6 +405,7 @@ impl Run {
             // A reached end stays one: only its save may have been lost.
             self.ending = self.ending.take().filter(Outcome::is_ended);
         }
+        self.parked.clear();
         if limits != Limits::default() || rounds.is_some() {
             self.emit(&root, EventKind::LimitsRaised { limits, rounds });
             self.ledger.raise(&Account::Run, limits);
@@ -427,6 +443,7 @@ impl Run {
         for (_, node) in self.nodes.iter_mut().filter(|(p, _)| path.contains(p)) {
             node.ended = true;
         }
+        self.parked.retain(|(parked, _)| !path.contains(parked));
         self.tool_loop.retain(|dispatch, _| !path.contains(&dispatch.node));
         self.held.retain(|h| {
             let of = match h {
@@ -453,6 +470,9 @@ impl Run {
                 Pending::ChildEnded { parent, child, outcome } => {
                     self.tell(&parent, |protocol, cx| protocol.child_ended(&child, &outcome, cx));
                 }
+                Pending::ChildWaits { parent, child } => {
+                    self.tell(&parent, |protocol, cx| protocol.child_waits(&child, cx));
+                }
             }
         }
     }
@@ -478,6 +498,9 @@ impl Run {
         if let Some(effect) = self.open.keys().next().cloned() {
             return self.reach(Outcome::Waiting(Waiting::Question { effect }));
         }
+        if let Some((_, outcome)) = self.parked.first().cloned() {
+            return self.reach(outcome);
+        }
         if !self.held.is_empty() {
             // The host stopped with calls unsent: the run is interrupted, which is no outcome.
             return;
@@ -492,6 +515,25 @@ impl Run {
         }
         self.outcome = Some(outcome.clone());
         self.step.outcome = Some(outcome);
+    }
+
+    /// A node cannot go on before the run is resumed. Of the root, the run stops; of a node below it, only that one does,
+    /// and the run parks when nobody else has anything left to do.
+    pub fn park(&mut self, node: &NodePath, outcome: Outcome) {
+        let Some(parent) = node.parent() else { return self.end_with(outcome) };
+        if self.has_ended(node) || self.parked.iter().any(|(parked, _)| parked == node) {
+            return;
+        }
+        self.parked.push((node.clone(), outcome));
+        self.pending.push_back(Pending::ChildWaits { parent, child: node.clone() });
+    }
+
+    /// Whether all that is open for a node is a question to a person, or its own parking.
+    pub fn is_waiting(&self, node: &NodePath) -> bool {
+        let mut open = self.open.values().filter(|open| node.contains(&open.effect.id.node)).peekable();
+        let is_parked = self.parked.iter().any(|(parked, _)| node.contains(parked));
+        let has_open = open.peek().is_some();
+        (is_parked || has_open) && open.all(|open| open.effect.class == Class::Person)
     }
 
     /// The first reason to stop wins, but an end wins over a parking.

@@ -4,7 +4,7 @@
 use super::calls::{CallSpec, HeldWork, OpenEffect};
 use super::going_on::CallProgress;
 use super::replies::bad_reply;
-use super::run::{Run, RunMode};
+use super::run::{Pending, Run, RunMode};
 use crate::budget::{Reservation, Usage};
 use crate::conflict::Conflicts;
 use crate::digest::Digest;
@@ -115,6 +115,9 @@ impl Run {
         self.step.effects.push(effect.clone());
         let open = OpenEffect::new(effect, None);
         self.open.insert(id, Box::new(open));
+        if let Some(parent) = node.parent().filter(|_| person) {
+            self.pending.push_back(Pending::ChildWaits { parent, child: node });
+        }
     }
 
     pub fn is_question(&self, effect: &EffectId) -> bool {
@@ -223,7 +226,7 @@ impl Run {
         self.held.push_back(HeldWork::Task { id: None, node: node.clone(), kind, repeats: Some(id) });
         match shortage {
             Some(shortage) if failure.kind == FailureKind::Timeout => self.short_of(&node, shortage),
-            _ => self.end_with(Outcome::Failed { failure }),
+            _ => self.park(&node, Outcome::Failed { failure }),
         }
     }
 

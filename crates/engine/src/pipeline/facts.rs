@@ -8,6 +8,7 @@ mod conditions;
 mod look;
 mod naming;
 mod output;
+mod work;
 
 use self::look::{FactsIndex, JudgedState};
 use super::aggregate::Aggregate;

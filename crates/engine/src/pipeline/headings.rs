@@ -35,18 +35,22 @@ pub fn headings(text: &str) -> Vec<String> {
     reader.found
 }
 
-/// Whether one of these headings opens a section: it is its name, or begins with it and goes on after `:`, a dash or
-/// `(`. The headings have to be normalised.
+/// Whether one of these headings opens a section: it is its name, or begins with it and goes on after `:`, a dash,
+/// `(`, a comma or an `and`. The headings have to be normalised.
 pub fn has_section(headings: &[String], section: &str) -> bool {
     let wanted = normalised(section);
     wanted.is_empty() || headings.iter().any(|heading| opens(heading, &wanted))
 }
 
+/// `Threats and Pre-Planned Responses` is about threats.
+const AND: [&str; 5] = ["and ", "& ", "y ", "und ", "et "];
+
 fn opens(heading: &str, wanted: &str) -> bool {
     heading.strip_prefix(wanted).is_some_and(|rest| {
         let after = rest.trim_start();
         let is_dashed = rest.starts_with(' ') && (after.starts_with("- ") || after.starts_with("-- "));
-        rest.is_empty() || is_dashed || after.starts_with([':', '–', '—', '('])
+        let is_joined = rest.starts_with(' ') && AND.iter().any(|and| after.starts_with(and));
+        rest.is_empty() || is_dashed || is_joined || after.starts_with([':', '–', '—', '(', ',', '/'])
     })
 }
 

@@ -160,6 +160,12 @@ impl RegistryEntry {
         })
     }
 
+    /// Whether its products name this very file, and not just the folder it lies in.
+    pub fn names(&self, path: &str) -> bool {
+        let named = self.produces.iter().flat_map(|product| product.files.iter().chain(&product.patterns));
+        named.filter(|pattern| !pattern.is_folder()).any(|pattern| pattern.matches(path))
+    }
+
     /// Whether a file is among what it makes.
     pub fn makes(&self, path: &str) -> bool {
         self.produces.iter().any(|product| product.matches(path))
@@ -167,6 +173,16 @@ impl RegistryEntry {
 }
 
 impl Registry {
+    /// Who judges and hands what it found to this agent, which decides on it: referees and their editor.
+    pub fn reporting_to<'r>(&'r self, entry: &'r RegistryEntry) -> impl Iterator<Item = &'r RegistryEntry> {
+        let decides = entry.critic.is_none() && !entry.judges();
+        let reports = move |other: &&RegistryEntry| {
+            let target = matches!(&other.escalate_to, EscalateTo::Agent(name) if *name == entry.agent);
+            decides && other.judges() && target
+        };
+        self.entries.iter().filter(reports)
+    }
+
     pub fn get(&self, agent: &str) -> Option<&RegistryEntry> {
         self.entries.iter().find(|entry| entry.agent == agent)
     }

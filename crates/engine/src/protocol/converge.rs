@@ -267,6 +267,7 @@ impl ConvergeProtocol {
             lens: None,
             task: (!cx.text(&task).trim().is_empty()).then_some(task),
             rubric: self.rubric(),
+            rubrics: None,
             references: &self.settings.references,
             evidence: &[],
             subject: &subject,

@@ -77,6 +77,7 @@ fn begin(plan: &NodePlan) -> Result<Box<dyn Protocol>, String> {
         hopeless: BTreeSet::new(),
         spec: None,
         told_what_is_done: false,
+        decided_on: BTreeMap::new(),
         passes: Vec::new(),
         checks: None,
     }))
@@ -122,6 +123,8 @@ struct PipelineProtocol {
     /// The list of requirements, once there is one.
     spec: Option<Digest>,
     told_what_is_done: bool,
+    /// The reports each agent that decides on some was dispatched with.
+    decided_on: BTreeMap<String, Vec<(String, Digest)>>,
     /// How each dispatch went, for what can be learned from it.
     passes: Vec<EndedDispatch>,
     /// Commands on the whole project, while they run.
@@ -167,6 +170,12 @@ impl Protocol for PipelineProtocol {
             jobs: self.settings.jobs,
         };
         cx.emit(EventKind::Pipeline(begun));
+        let verifies = self.settings.pairs.values().any(|pair| !pair.verify.is_empty());
+        if !verifies && self.settings.mode == PipelineMode::Pipeline {
+            let message =
+                "no verify command is configured: nothing is compiled or run before it counts".to_owned();
+            cx.emit(EventKind::Warned { message });
+        }
         self.begin_planning(cx);
     }
 
@@ -189,6 +198,10 @@ impl Protocol for PipelineProtocol {
 
     fn child_ended(&mut self, child: &NodePath, outcome: &Outcome, cx: &mut Cx<'_>) {
         self.pair_ended(child, outcome, cx);
+    }
+
+    fn child_waits(&mut self, _child: &NodePath, cx: &mut Cx<'_>) {
+        self.take_whole_groups(cx);
     }
 
     fn raise_rounds(&mut self, rounds: u32) {

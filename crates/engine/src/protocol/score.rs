@@ -8,22 +8,23 @@
 mod briefs;
 pub mod files;
 mod history;
+mod inputs;
 mod judgement;
+mod report;
 pub mod settings;
 mod working;
 
-use std::collections::BTreeSet;
-use std::sync::Arc;
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::budget::Usage;
 use crate::corpus::Corpus;
-use crate::deduction::shown_severity;
+use crate::deduction::{DeductionTable, shown_severity};
 use crate::digest::Digest;
 use crate::effect::{CallFailure, EffectId, FailureKind};
 use crate::event::EventKind;
 use crate::finding::Finding;
 use crate::identity::{Lineage, Moved};
-use crate::judging::{self, ColdCase, Panel, Piece, SeatReview};
+use crate::judging::{self, ColdCase, Panel, Piece, SeatReview, UnreadReply};
 use crate::machine::{AgentAnswer, Cx, TaskResult};
 use crate::manifest::RunManifest;
 use crate::outcome::{Halt, Outcome};
@@ -39,7 +40,7 @@ use crate::work::Work;
 
 use briefs::{GIVE_UP, WorkerTask, question};
 use history::History;
-use judgement::{Basis, Scored, Tallied};
+use judgement::{Bases, Scored, Tallied};
 use settings::{EscalateTo, ScoreSettings};
 use working::FolderWork;
 
@@ -63,14 +64,14 @@ fn manifest(plan: &NodePlan) -> Result<RunManifest, String> {
 
 fn begin(plan: &NodePlan) -> Result<Box<dyn Protocol>, String> {
     let settings = ScoreSettings::read(plan)?;
-    let basis =
-        Basis { table: settings.table.clone(), level: settings.severity, threshold: settings.threshold };
+    let bases = Bases::of_settings(&settings);
     let ground = settings.files.as_ref().map(|_| FolderWork::default());
     Ok(Box::new(ScoreProtocol {
         limit: if settings.worker.is_some() { settings.rounds } else { 1 },
-        basis: Arc::new(basis),
+        bases,
         settings,
         rubric: None,
+        own_rubrics: BTreeMap::new(),
         round: 0,
         attempt: RoundSeries::default(),
         work: None,
@@ -86,11 +87,13 @@ fn begin(plan: &NodePlan) -> Result<Box<dyn Protocol>, String> {
 
 struct ScoreProtocol {
     settings: ScoreSettings,
-    basis: Arc<Basis>,
+    bases: Bases,
     /// Rounds of one attempt.
     limit: u32,
     /// The rubric as worker and critic read it.
     rubric: Option<Digest>,
+    /// Those of critics that judge by another one, as they read them.
+    own_rubrics: BTreeMap<String, Digest>,
     /// Counts through both attempts.
     round: u32,
     attempt: RoundSeries,
@@ -119,6 +122,7 @@ struct RoundSeries {
 impl Protocol for ScoreProtocol {
     fn start(&mut self, cx: &mut Cx<'_>) {
         self.rubric = Some(self.rubric_text(cx));
+        self.own_rubrics = self.own_rubric_texts(cx);
         if self.ground.is_some() {
             return self.set_out(cx);
         }
@@ -137,8 +141,9 @@ impl Protocol for ScoreProtocol {
                 Err(failure) => cx.unusable(answer, failure),
             },
             Role::Critic => {
-                let basis = &self.basis;
-                let heard = self.panel.heard(answer, cx, |reading| Scored::read(reading, basis));
+                let bases = &self.bases;
+                let read = |reading: &UnreadReply<'_>| Scored::read(reading, bases.of(reading.seat));
+                let heard = self.panel.heard(answer, cx, read);
                 self.heard(heard, cx);
             }
             Role::Advisor => self.advised(answer, cx),
@@ -198,8 +203,12 @@ impl Protocol for ScoreProtocol {
 impl ScoreProtocol {
     /// The user's words, then the rows with the ids a critic has to cite.
     fn rubric_text(&self, cx: &mut Cx<'_>) -> Digest {
-        let Some(table) = &self.settings.table else { return self.settings.rubric };
-        let words = cx.text(&self.settings.rubric).trim_end();
+        self.with_rows(self.settings.rubric, self.settings.table.as_ref(), cx)
+    }
+
+    fn with_rows(&self, rubric: Digest, table: Option<&DeductionTable>, cx: &mut Cx<'_>) -> Digest {
+        let Some(table) = table else { return rubric };
+        let words = cx.text(&rubric).trim_end();
         let text = format!("{words}\n\nRows:\n{}", table.shown(self.settings.severity));
         cx.intern(text)
     }
@@ -250,7 +259,8 @@ impl ScoreProtocol {
             lens: None,
             task: None,
             rubric: self.rubric(),
-            references: &self.settings.shown_references(),
+            rubrics: Some(&self.own_rubrics),
+            references: &self.shown_beside(cx),
             evidence: &[],
             subject: &subject,
             tree: None,
@@ -262,7 +272,7 @@ impl ScoreProtocol {
             max_parts: self.settings.max_parts,
             part: None,
         };
-        let corpus = work.corpus(cx.texts());
+        let corpus = self.with_inputs(work.corpus(cx.texts()), cx);
         if let Err(unseen) = self.panel.convene(self.round, &self.settings.critics, &case, corpus, cx) {
             cx.park(judging::unverified(&unseen));
         }
@@ -271,8 +281,11 @@ impl ScoreProtocol {
     fn heard(&mut self, heard: Option<Vec<SeatReview<Scored>>>, cx: &mut Cx<'_>) {
         let (Some(heard), Some(work)) = (heard, self.work.clone()) else { return };
         // Added up before duplicates are merged: a point that two critics share costs each of them its own.
-        let mut seats: Vec<(SeatReview<Scored>, Tallied)> =
-            heard.into_iter().map(|heard| (self.basis.tally(&heard), heard)).map(|(t, h)| (h, t)).collect();
+        let mut seats: Vec<(SeatReview<Scored>, Tallied)> = heard
+            .into_iter()
+            .map(|heard| (self.bases.of(&heard.seat.agent).tally(&heard), heard))
+            .map(|(t, h)| (h, t))
+            .collect();
         let corpus = self.panel.corpus().clone();
         let mut findings: Vec<Finding> = seats.iter().flat_map(|(_, t)| t.findings.clone()).collect();
         let (round, artifact) = (self.round, work.artifact());
@@ -313,7 +326,7 @@ impl ScoreProtocol {
         } else {
             Verdict::Unverified
         };
-        let mut review = heard.review(self.round, artifact, self.rubric(), verdict);
+        let mut review = heard.review(self.round, artifact, self.rubric_of(&heard.seat.agent), verdict);
         if verdict == Verdict::Rejected {
             review.open = open_items(&tallied.findings);
         }

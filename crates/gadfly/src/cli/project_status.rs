@@ -54,6 +54,10 @@ pub struct Adopt {
     /// Trust the commands, agent files and keys this project declares
     #[arg(long, requires = "yes")]
     pub trust: bool,
+    /// Vouch for the score that AGENT's work has elsewhere: the last one written down in the project, or the one you
+    /// state. It is bound to the files as they are, in a receipt that says that it is your word
+    #[arg(long, value_name = "AGENT[=SCORE]", conflicts_with = "yes")]
+    pub vouch: Vec<String>,
 }
 
 #[derive(Args, Debug)]

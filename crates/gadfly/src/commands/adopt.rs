@@ -15,7 +15,7 @@ use super::run::LaunchOptions;
 use crate::cli::{Adopt, Patience};
 use crate::context::Context;
 use crate::exit::{self, Code};
-use crate::output::{next_command, print, safe, standing, terminal};
+use crate::output::{error, next_command, print, safe, standing, terminal};
 use crate::project_status;
 
 /// What a pipeline is asked for if nobody says.
@@ -30,12 +30,54 @@ pub async fn adopt(args: &Adopt, context: &Context) -> Code {
 }
 
 async fn go(args: &Adopt, context: &Context) -> Result<Code, Code> {
+    if !args.vouch.is_empty() {
+        return vouch(&args.vouch, context).await;
+    }
     say(context).await?;
     if args.yes {
         return Box::pin(start(args, context)).await;
     }
     if !context.global.json {
         print::err(&format!("to go on from here: {}", next_command::command("adopt --yes")));
+    }
+    Ok(exit::OK)
+}
+
+/// A person's word, agent by agent: all of them, or none.
+async fn vouch(named: &[String], context: &Context) -> Result<Code, Code> {
+    let status = project_status::project_status(context, StatusQuery::default()).await?;
+    let sources = context.setup().sources(&status).await;
+    let mut receipts = Vec::new();
+    for one in named {
+        let (agent, stated) =
+            one.split_once('=').map_or((one.as_str(), None), |(agent, score)| (agent, Some(score)));
+        let written = sources.adopted.scores.iter().rev().find(|score| score.agent.as_deref() == Some(agent));
+        let (score, from) = match (stated.map(|score| score.trim().parse::<u32>()), written) {
+            (Some(Ok(score)), _) => (score, "as you state it".to_owned()),
+            (Some(Err(_)), _) => {
+                return Err(error::usage(&format!("`{one}`: after `=` comes a score from 0 to 100")));
+            }
+            (None, Some(written)) => {
+                (written.score, format!("{}:{}", written.place.file.display(), written.place.line))
+            }
+            (None, None) => {
+                let message =
+                    format!("no score of `{agent}` is written down here; state one: --vouch {agent}=SCORE");
+                return Err(error::usage(&message));
+            }
+        };
+        let receipt = status.vouched(agent, score, &from).map_err(|e| error::usage(&e.to_string()))?;
+        receipts.push((receipt, from));
+    }
+    for (receipt, from) in &receipts {
+        status.vouch(&context.root.dir, receipt).map_err(|e| error::fault(&e.to_string()))?;
+        let files: Vec<&str> = receipt.files.iter().map(|file| file.path.as_str()).collect();
+        let line =
+            format!("{} {} ({from}): your word, for {}", receipt.agent, receipt.score, files.join(", "));
+        print::out(&safe::line(&line, LONGEST))?;
+    }
+    if !context.global.json {
+        print::err("it counts while these files stay as they are, and for no gate with --strict");
     }
     Ok(exit::OK)
 }
@@ -67,6 +109,7 @@ async fn say(context: &Context) -> Result<(), Code> {
     lines.push(heading("Scores that count: their files are what was judged"));
     lines.extend(bounded(proved.iter().map(|verdict| {
         let from = match status.proofs.get(&verdict.agent) {
+            Some(proof) if proof.is_vouched() => "vouched for by a person".to_owned(),
             Some(VerdictProof { run, source: ProofSource::Receipt { at, .. }, .. }) => {
                 format!("receipt of run {run}, {at}")
             }

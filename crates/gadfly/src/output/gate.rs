@@ -26,6 +26,10 @@ pub fn report(report: &GateReport, ran: &[CommandRan], proofs: &Proofs) -> Vec<S
             ProofSource::Receipt { signed_by: Some(by), .. } => format!(", signed by {by}"),
             ProofSource::Receipt { signed_by: None, .. } => ", not signed".to_owned(),
         };
+        if proof.is_vouched() {
+            let what = "nobody judged it here; a person vouches for the score";
+            return safe::line(&format!("{agent}: {what} (receipt{signed})"), 400);
+        }
         let from = if proof.is_receipt() { "receipt of run" } else { "run" };
         safe::line(&format!("{agent}: judged by {} ({from} {}{signed})", proof.judge, proof.run), 400)
     }));

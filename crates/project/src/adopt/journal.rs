@@ -92,6 +92,19 @@ fn two_words(agent: &str) -> String {
     name(&words.join("-"))
 }
 
+/// Names in the remark behind a heading: `Strategy (Strategist-Critic Round 2)`.
+fn remarked(agent: &str) -> Vec<String> {
+    let remark = agent.split_once('(').map(|(_, remark)| remark).unwrap_or_default();
+    let words = remark.chars().take(LONGEST_NAME).collect::<String>();
+    words.split([' ', ',', ';', ')', '/', '+']).map(normalised).filter(|word| !word.is_empty()).collect()
+}
+
+/// Where rounds are told one after the other, `76/100 (Round 1) → 90/100 (Round 2)`, the last counts.
+fn last_of(value: &str) -> Option<u32> {
+    let (_, last) = value.rsplit_once('→').or_else(|| value.rsplit_once("->"))?;
+    leading_score(last)
+}
+
 fn take(
     path: &Path,
     text: &str,
@@ -106,8 +119,10 @@ fn take(
     };
     let place = SourceSpan::new(path, text, span.clone());
     let known = |name: String| judged_by(&name, registry).map(|of| (name, of));
-    let critic = known(name(entry.agent)).or_else(|| known(two_words(entry.agent)));
-    let Some(score) = leading_score(value) else {
+    let critic = known(name(entry.agent))
+        .or_else(|| known(two_words(entry.agent)))
+        .or_else(|| remarked(entry.agent).into_iter().find_map(known));
+    let Some(score) = leading_score(value).map(|first| last_of(value).unwrap_or(first)) else {
         // Of somebody who creates, and of an entry about nothing, no score is expected.
         let why = match is_no_verdict(value) {
             Some(word) => format!("`{word}`: that is no verdict"),
@@ -121,7 +136,7 @@ fn take(
         return;
     }
     let Some((critic, of)) = critic else {
-        let why = format!("`{}` is no critic: nobody scores their own work", name(entry.agent));
+        let why = format!("`{}` is the critic of nobody here", name(entry.agent));
         adopted.refuse(&format!("{}: {value}", entry.agent), why, place);
         return;
     };

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
 
-use gadfly_engine::pipeline::{Pattern, Registry};
+use gadfly_engine::pipeline::{Pattern, Registry, RegistryEntry};
 
 /// Deeper than any report folder in the wild.
 const DEEPEST: usize = 4;
@@ -45,8 +45,12 @@ pub fn near_misses(registry: &Registry, root: &Path) -> Vec<NearMiss> {
             continue;
         }
         for file in files.iter().filter(|file| is_near(pattern, file)) {
-            // What another agent makes is no stray.
-            if registry.entries.iter().any(|entry| entry.makes(file)) {
+            // What another agent makes is no stray; nor is what the entry names itself.
+            let is_others = |entry: &&RegistryEntry| entry.agent != agent && entry.makes(file);
+            let is_named = |(_, named): &(&str, &Pattern)| named.is_plain_file() && named.0 == *file;
+            if registry.entries.iter().any(|entry| is_others(&entry))
+                || wanted(registry).any(|named| is_named(&named))
+            {
                 continue;
             }
             let (wanted, found_at) = (pattern.0.clone(), file.clone());
@@ -65,7 +69,8 @@ fn wanted(registry: &Registry) -> impl Iterator<Item = (&str, &Pattern)> {
     })
 }
 
-fn is_near(pattern: &Pattern, file: &str) -> bool {
+/// Whether a file may be what a pattern names, under another name or at another place.
+pub(crate) fn is_near(pattern: &Pattern, file: &str) -> bool {
     let name = |path: &str| path.rsplit('/').next().unwrap_or_default().to_lowercase();
     let found = name(file);
     if pattern.is_folder() {
@@ -80,7 +85,10 @@ fn is_near(pattern: &Pattern, file: &str) -> bool {
         return false;
     }
     let (stem, found_stem) = (tokens(stem), tokens(found_stem));
-    let holds = !stem.is_empty() && stem.len() > 1 && found_stem.windows(stem.len()).any(|w| w == stem);
+    let beside = |path: &str| path.rsplit_once('/').map_or("", |(folder, _)| folder).to_owned();
+    // One word alone, as in `references.bib`, is a hint only in the same folder: `new_references.bib`.
+    let is_telling = stem.len() > 1 || beside(&pattern.0) == beside(file);
+    let holds = !stem.is_empty() && is_telling && found_stem.windows(stem.len()).any(|w| w == stem);
     // `x_referee_domain` and `2026-05-09_referee_domain`: the same but for what comes first.
     let shared = stem.iter().rev().zip(found_stem.iter().rev()).take_while(|(a, b)| a == b).count();
     let same_end = shared >= 2 && shared + 2 > stem.len();

@@ -125,7 +125,7 @@ fn a_creator_does_not_score_itself() {
         ("2026-05-09 — Claude", "claude"),
         ("2026-05-09 — Anna Example", "anna"),
     ] {
-        let why = format!("`{name}` is no critic: nobody scores their own work (line 4)");
+        let why = format!("`{name}` is the critic of nobody here (line 4)");
         assert_eq!(entry_says(heading, "**Score:** 57/100 (Round 1, by explorer-critic)"), why, "{heading}");
     }
 }

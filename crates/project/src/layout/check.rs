@@ -3,11 +3,13 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use gadfly_engine::pipeline::inputs::is_history;
 use gadfly_engine::pipeline::listing::Matcher;
 use gadfly_engine::pipeline::{Pattern, RegistryEntry};
 
 use super::ProjectFiles;
 use super::agents::{AgentFile, AgentRole};
+use crate::adopt::is_near;
 use crate::config::Config;
 use crate::place::{Problem, SourceSpan, Sourced, brief};
 use crate::registry;
@@ -204,28 +206,47 @@ impl<'a> LayoutCheck<'a> {
                 let sample = sample(&save.text);
                 let top = sample.split_once('/').map(|(top, _)| top);
                 let is_theirs = top.is_some_and(|top| tops.contains(top));
-                if !is_theirs || is_expected(&expecting, &sample) {
+                if !is_theirs || is_history(&sample) || is_expected(&expecting, &sample) {
                     continue;
                 }
+                // Notes, decisions and letters may go anywhere: a fault is only what the registry has another place for.
+                let Some((agent, place)) = meant(&wanted, &sample) else { continue };
                 let message = format!(
-                    "skill `{}` saves at `{}`, where no entry of the registry expects anything",
+                    "skill `{}` saves at `{}`, and the registry expects it from `{agent}` at {place}",
                     skill.name,
                     brief(&save.text)
                 );
-                let help = expected(&wanted);
-                self.problems.push(Problem::warning(message).maybe_help(help).at(Some(&save.place)));
+                self.problems.push(Problem::warning(message).at(Some(&save.place)));
             }
         }
     }
 }
 
-fn expected(entries: &[&RegistryEntry]) -> Option<String> {
-    let products = entries.iter().flat_map(|entry| entry.produces.iter().map(move |p| (entry, p)));
-    let mut named = products.filter_map(|(entry, product)| {
-        let pattern = product.files.first().or_else(|| product.patterns.first())?;
-        Some(format!("`{}` is expected to make {pattern}", entry.agent))
-    });
-    named.next()
+/// The product that a skill saves elsewhere: a file of the same name but for its topic, or what such folders hold.
+fn meant(entries: &[&RegistryEntry], sample: &str) -> Option<(String, String)> {
+    for entry in entries {
+        let products = entry.produces.iter();
+        let mut named =
+            products.flat_map(|p| if p.files.is_empty() { p.patterns.iter() } else { p.files.iter() });
+        if let Some(pattern) = named.find(|pattern| is_near(pattern, sample) || begins_like(pattern, sample))
+        {
+            return Some((entry.agent.clone(), pattern.0.clone()));
+        }
+    }
+    None
+}
+
+/// `draft_x.md` for `…/draft.md`.
+fn begins_like(pattern: &Pattern, sample: &str) -> bool {
+    let name = |path: &str| path.rsplit('/').next().unwrap_or_default().to_lowercase();
+    let (wanted, found) = (name(&pattern.0), name(sample));
+    let (Some((stem, ending)), Some((saved, saved_ending))) =
+        (wanted.rsplit_once('.'), found.rsplit_once('.'))
+    else {
+        return false;
+    };
+    let rest = saved.strip_prefix(stem);
+    pattern.is_plain_file() && ending == saved_ending && rest.is_some_and(|rest| rest.starts_with(['_', '-']))
 }
 
 /// Every placeholder as anything at all, except braces that are alternatives.

@@ -1,6 +1,6 @@
 //! What `{project}` stands for. Whatever it is taken from, it becomes one part of a path: nothing else may come out.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 use gadfly_engine::deduction::slug;
@@ -30,8 +30,8 @@ pub struct NameSources {
     pub configured: Option<String>,
     /// What the project's file says, as it is written, and the file.
     pub stated: Option<(String, String)>,
-    /// The folders that stand where the registry has the placeholder.
-    pub folders: BTreeSet<String>,
+    /// The folders that stand where the registry has the placeholder, with the number of places where each does.
+    pub folders: BTreeMap<String, u32>,
 }
 
 impl NameSources {
@@ -44,25 +44,46 @@ impl NameSources {
         if let Some(name) = state.and_then(|state| self.folder_of(state)) {
             return Some(found(&name, "the state file"));
         }
+        // What a project file states is as a rule the title of a paper; the folder that is there says how it was spelled.
         if let Some((stated, file)) = &self.stated
-            && let Some(name) = self.folder_of(stated)
+            && let Some(name) = self.spelled_like(stated)
         {
             return Some(found(&name, &format!("`{file}`")));
         }
-        match self.folders.iter().next() {
-            Some(only) if self.folders.len() == 1 => Some(found(only, "the only folder there is")),
-            _ => None,
+        if let Some((name, from)) = self.usual_folder() {
+            return Some(found(name, from));
         }
+        let (stated, file) = self.stated.as_ref().filter(|_| self.folders.is_empty())?;
+        Some(found(&self.folder_of(stated)?, &format!("`{file}`")))
+    }
+
+    /// The only folder, or the one that stands at more of the places than any other.
+    fn usual_folder(&self) -> Option<(&str, &'static str)> {
+        let most = self.folders.values().copied().max()?;
+        let mut usual =
+            self.folders.iter().filter(|(_, places)| **places == most).map(|(name, _)| name.as_str());
+        let first = usual.next()?;
+        let from = if self.folders.len() == 1 {
+            "the only folder there is"
+        } else {
+            "the folder that most agents have"
+        };
+        usual.next().is_none().then_some((first, from))
+    }
+
+    fn spelled_like(&self, text: &str) -> Option<String> {
+        let wanted = slug(text);
+        self.folders.keys().find(|folder| *folder == text || slug(folder) == wanted).cloned()
     }
 
     /// A folder that is there and is spelled like it, else the text as one part of a path.
     fn folder_of(&self, text: &str) -> Option<String> {
         let wanted = slug(text);
-        let same = self.folders.iter().find(|folder| *folder == text || slug(folder) == wanted);
+        let same = self.spelled_like(text);
         let plain =
             || Some(text.trim().to_owned()).filter(|text| is_project_name(text) && !wanted.is_empty());
         let slugged = || Some(wanted.clone()).filter(|slug| is_project_name(slug));
-        same.cloned().or_else(plain).or_else(slugged)
+        same.or_else(plain).or_else(slugged)
     }
 }
 
@@ -73,13 +94,15 @@ pub(super) fn stated(text: &str) -> Option<String> {
         let line = line.trim_start_matches('\u{feff}').trim().trim_start_matches(['-', '#', '>']).trim();
         keys.iter().find_map(|key| line.strip_prefix(key))
     })?;
+    // `<!-- confirm the title -->` is a note to whoever fills the template in.
+    let value = value.split("<!--").next().unwrap_or(value);
     let value = value.trim().trim_matches(['"', '\'', '`', '*']).trim();
     let is_placeholder = value.starts_with(['[', '<', '{']);
     (!value.is_empty() && !is_placeholder).then(|| value.chars().take(200).collect())
 }
 
 /// The folders that stand where a pattern of the registry has `{project}/`.
-pub(super) fn folders(reader: &mut LayoutReader<'_>, registry: &Registry) -> BTreeSet<String> {
+pub(super) fn folders(reader: &mut LayoutReader<'_>, registry: &Registry) -> BTreeMap<String, u32> {
     const MOST: usize = 1_000;
     let mut parents = BTreeSet::new();
     for pattern in patterns(registry) {
@@ -90,11 +113,13 @@ pub(super) fn folders(reader: &mut LayoutReader<'_>, registry: &Registry) -> BTr
             parents.insert(before);
         }
     }
-    let mut found = BTreeSet::new();
+    let mut found: BTreeMap<String, u32> = BTreeMap::new();
     for parent in parents.into_iter().filter(|parent| !parent.is_empty()).take(MOST) {
         let inside = reader.entries_if_there(Path::new(parent.trim_end_matches('/')));
         let folders = inside.into_iter().filter(|entry| entry.is_folder).map(|entry| entry.name);
-        found.extend(folders.filter(|name| is_project_name(name)).take(MOST));
+        for name in folders.filter(|name| is_project_name(name)).take(MOST) {
+            *found.entry(name).or_default() += 1;
+        }
     }
     found
 }
@@ -115,7 +140,8 @@ mod tests {
     use super::*;
 
     fn names(folders: &[&str]) -> NameSources {
-        NameSources { folders: folders.iter().map(|f| (*f).to_owned()).collect(), ..NameSources::default() }
+        let folders = folders.iter().map(|folder| ((*folder).to_owned(), 1)).collect();
+        NameSources { folders, ..NameSources::default() }
     }
 
     fn name(names: &NameSources, state: Option<&str>) -> Option<String> {
@@ -123,10 +149,12 @@ mod tests {
     }
 
     #[test]
-    fn the_order_is_configuration_state_project_file_only_folder() {
+    fn the_order_is_configuration_state_folder_project_file() {
         let mut all = names(&["minwage"]);
         assert_eq!(name(&all, None).unwrap(), "minwage");
         all.stated = Some(("Trade & Wages".into(), "CLAUDE.md".into()));
+        assert_eq!(name(&all, None).unwrap(), "minwage", "a title renames no folder");
+        all.folders.clear();
         assert_eq!(name(&all, None).unwrap(), "trade-wages");
         assert_eq!(name(&all, Some("tariffs")).unwrap(), "tariffs");
         all.configured = Some("mine".into());
@@ -142,6 +170,17 @@ mod tests {
     }
 
     #[test]
+    fn of_several_folders_the_one_that_most_agents_have_counts() {
+        let mut all = names(&["cif", "old"]);
+        all.stated = Some(("A Long Title".into(), "CLAUDE.md".into()));
+        assert_eq!(name(&all, None), None, "neither: somebody has to say");
+        all.folders.insert("cif".into(), 3);
+        assert_eq!(name(&all, None).unwrap(), "cif");
+        all.stated = Some(("Old".into(), "CLAUDE.md".into()));
+        assert_eq!(name(&all, None).unwrap(), "old", "it is called by its name");
+    }
+
+    #[test]
     fn no_name_leads_out_of_the_project() {
         for bad in ["..", "../..", "/etc", ".git", "a/b", "a\\b", "", "x.", "a\nb"] {
             assert!(!is_project_name(bad), "{bad}");
@@ -154,6 +193,7 @@ mod tests {
     #[test]
     fn a_templates_placeholder_is_no_name() {
         assert_eq!(stated("# X\n**Project:** [Your project]\n"), None);
+        assert_eq!(stated("**Project:** A Title <!-- [confirm] -->\n").unwrap(), "A Title");
         assert_eq!(stated("\u{feff}**Project:** Wages\r\n").unwrap(), "Wages");
         assert_eq!(stated("# Project config\nproject_name: \"eeg study\"\n").unwrap(), "eeg study");
     }

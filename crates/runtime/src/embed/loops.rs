@@ -149,6 +149,7 @@ impl PlansRun for ScoreLoop {
             out: draft.out(options)?,
             max_parts: PARTS,
             escalates: true,
+            own_rubrics: std::collections::BTreeMap::new(),
             files: None,
         };
         settings.node_plan(options.limits).map_err(|e| unwritable(&e))

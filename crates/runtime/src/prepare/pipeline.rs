@@ -12,13 +12,13 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 
 use gadfly_engine::deduction::Phase;
-use gadfly_engine::pipeline::registry::{Need, PairWeight, Product, Registry, RegistryEntry};
+use gadfly_engine::pipeline::registry::{Check, Need, PairWeight, Product, Registry, RegistryEntry};
 use gadfly_engine::pipeline::{Gate, PairVerdict, Pattern};
 use gadfly_engine::protocol::pipeline::settings::{
     Commit, Hooks, PairSettings, PipelineMode, PipelineSettings, Planning,
 };
 use gadfly_engine::protocol::score::files::{ProjectCommand, WorkerOutput};
-use gadfly_engine::protocol::score::settings::{EXPLORATION, EscalateTo, THRESHOLD};
+use gadfly_engine::protocol::score::settings::{EXPLORATION, EscalateTo, OwnRubric, THRESHOLD};
 use gadfly_engine::{Digest, Limits, Text};
 use gadfly_project::config::{HookEvent, VerifyConfig};
 use gadfly_project::layout::{self, Layout, ProjectFiles};
@@ -198,7 +198,7 @@ pub async fn prepare_pipeline(
         rounds: small(config.pipeline.rounds.value),
         overall: small(config.pipeline.overall.value),
         fixes: small(config.pipeline.fixes.value),
-        manual: request.manual.clone(),
+        manual: with_request(&known.registry, request),
         assume_manual: request.assume_manual,
         verdicts: request.verdicts.clone(),
         skills: skills(&known.files),
@@ -232,6 +232,20 @@ pub async fn prepare_pipeline(
         store: request.store.clone(),
     };
     draft.finish().map_err(|p| vec![p])
+}
+
+/// What people said before; and whoever types a request has the idea that the first agents wait for.
+fn with_request(registry: &Registry, request: &PipelineRequest) -> BTreeMap<String, bool> {
+    const IDEAS: [&str; 4] = ["research idea", "research question", "research spec", "idea de investigación"];
+    let mut manual = request.manual.clone();
+    let atoms = registry.entries.iter().flat_map(|entry| entry.requires.atoms());
+    for atom in atoms.filter(|atom| atom.check == Check::Manual) {
+        let text = atom.text.to_lowercase();
+        if IDEAS.iter().any(|idea| text.starts_with(idea)) {
+            manual.entry(atom.text.clone()).or_insert(true);
+        }
+    }
+    manual
 }
 
 fn mode(request: &PipelineRequest) -> PipelineMode {
@@ -308,17 +322,27 @@ fn pair(
         let lens = Some(dual.lens.unwrap_or_else(|| dual.critic.clone()));
         seats.push(gadfly_engine::judging::Seat { agent: dual.critic, fallback: None, lens });
     }
+    let mut known_by_file: Vec<String> = seats.iter().map(|seat| seat.agent.clone()).collect();
     if let EscalateTo::Agent(target) = &entry.escalate_to {
         cast.add(target, true, files, config, problems)?;
+        known_by_file.push(target.clone());
     }
     let (rubric, table) = match critics.first() {
         Some(critic) => {
-            let (text, table) = rubric(critic, known, problems)?;
+            let (text, table) = rubric_of(critic, known, problems)?;
             (Some(shelf.keep(text)), table)
         }
         None => (None, None),
     };
-    let identities = seats.iter().filter_map(|seat| Some((seat.agent.clone(), shelf.critic(&seat.agent)?)));
+    let mut own_rubrics = BTreeMap::new();
+    for seat in seats.iter().skip(1) {
+        // Critics of one work reply in one form: by rows, or with a number.
+        let own = rubric_of(&seat.agent, known, problems);
+        if let Some((text, own)) = own.filter(|(_, own)| own.is_some() == table.is_some()) {
+            own_rubrics.insert(seat.agent.clone(), OwnRubric { rubric: shelf.keep(text), table: own });
+        }
+    }
+    let identities = known_by_file.into_iter().filter_map(|name| Some((name.clone(), shelf.critic(&name)?)));
     let identities: BTreeMap<String, Digest> = identities.collect();
     let (identity, task, loaded) = shelf.worker(entry, request);
     Some(PairSettings {
@@ -328,6 +352,7 @@ fn pair(
         rubric,
         table,
         severity: entry.phase.as_deref().and_then(Phase::parse).unwrap_or(Phase::Execution).level(),
+        own_rubrics,
         critic_identities: identities,
         invariants: shelf.invariants(),
         critics: seats,
@@ -339,7 +364,7 @@ fn pair(
 }
 
 /// What a critic deducts by: its rubric, else what its own file says.
-fn rubric(
+fn rubric_of(
     critic: &str,
     known: &ProjectRegistry,
     problems: &mut Vec<Problem>,

@@ -66,6 +66,7 @@ pub(super) fn bare(config: &LoopConfig, task: Digest) -> ScoreSettings {
         out: None,
         max_parts: small(config.options.max_parts.value),
         escalates: true,
+        own_rubrics: std::collections::BTreeMap::new(),
         files: None,
     }
 }

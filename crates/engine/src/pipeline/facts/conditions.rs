@@ -5,7 +5,7 @@ use super::naming::Made;
 use super::{AgentReadiness, Explained, Gap, Holds, output};
 use crate::pipeline::aggregate::{Hundredths, ScoreRow};
 use crate::pipeline::listing::Pattern;
-use crate::pipeline::registry::{Atom, Check, Need, RegistryEntry};
+use crate::pipeline::registry::{Atom, Check, Need, PairWeight, RegistryEntry};
 
 /// Conditions inside conditions, at most.
 const DEEPEST: u32 = 32;
@@ -29,10 +29,24 @@ impl<'a> FactsIndex<'a> {
     pub(super) fn requirements(&self, entry: &'a RegistryEntry) -> AgentReadiness {
         let all = self.need(entry, &entry.requires, 0);
         match all.holds {
-            Holds::Yes => AgentReadiness::Ready,
+            Holds::Yes => {
+                let gaps = self.awaited_reports(entry);
+                if gaps.is_empty() { AgentReadiness::Ready } else { AgentReadiness::Blocked { gaps } }
+            }
             Holds::Unknown => AgentReadiness::Asking { conditions: all.asks },
             Holds::No => AgentReadiness::Blocked { gaps: all.gaps },
         }
+    }
+
+    /// Who decides on reports waits for them.
+    fn awaited_reports(&self, entry: &'a RegistryEntry) -> Vec<Gap> {
+        let reporting = self.facts.registry.reporting_to(entry).filter(|other| self.facts.is_on(other));
+        let missing = reporting.filter(|other| self.judged(other).counting().is_none());
+        let waits = |other: &RegistryEntry| {
+            let hint = format!("Run {} first; its report is decided on.", self.call(other));
+            gap(format!("{} has not reported on the work as it is", other.agent), hint)
+        };
+        missing.map(waits).collect()
     }
 
     pub(super) fn explain(&self, entry: &'a RegistryEntry) -> Vec<Explained> {
@@ -120,6 +134,7 @@ impl<'a> FactsIndex<'a> {
             let hint = "Name the critic of an agent that runs here.".to_owned();
             return no(format!("{critic} is the critic of no agent here, so there is no score"), Some(hint));
         }
+        let judged = self.asked_of(judged);
         let gaps: Vec<Gap> = judged.iter().flat_map(|entry| self.unmet(critic, entry, at_least)).collect();
         if gaps.is_empty() {
             let scores = judged.iter().filter_map(|entry| {
@@ -130,6 +145,19 @@ impl<'a> FactsIndex<'a> {
             return yes(scores.collect::<Vec<_>>().join(", "));
         }
         not(gaps)
+    }
+
+    /// Whose score is asked for. Somebody without a weight of its own whose work was not begun, beside another whose work
+    /// was judged, has no part in this project.
+    fn asked_of(&self, judged: Vec<&'a RegistryEntry>) -> Vec<&'a RegistryEntry> {
+        let has_part = |entry: &&'a RegistryEntry| {
+            matches!(entry.weight, PairWeight::Share { .. })
+                || !matches!(self.judged(entry), JudgedState::Never)
+                || output::begun(&self.facts, entry).is_some()
+        };
+        let (asked, others): (Vec<_>, Vec<_>) = judged.into_iter().partition(has_part);
+        let is_judged = asked.iter().any(|entry| self.judged(entry).counting().is_some());
+        if is_judged { asked } else { asked.into_iter().chain(others).collect() }
     }
 
     fn unmet(&self, critic: &str, entry: &RegistryEntry, at_least: u32) -> Vec<Gap> {

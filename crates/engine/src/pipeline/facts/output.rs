@@ -44,7 +44,7 @@ pub(super) fn begun(facts: &ProjectFacts<'_>, entry: &RegistryEntry) -> Option<S
 }
 
 /// A template brings these, whoever works there.
-fn sets_tools_up(path: &str) -> bool {
+pub(super) fn sets_tools_up(path: &str) -> bool {
     let name = path.rsplit('/').next().unwrap_or(path);
     let stem = name.split('.').next().unwrap_or(name);
     let ending = name.rsplit_once('.').map_or("", |(_, ending)| ending);

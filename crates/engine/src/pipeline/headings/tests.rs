@@ -40,6 +40,11 @@ fn numbering_levels_case_and_decoration_do_not_count() {
         "## 4. Robustness Plan (pre-registered)",
         "## Robustness Plan — a list",
         "## Robustness Plan - a list",
+        "## Section 4 — Robustness Plan",
+        "## Section IV: Robustness Plan and Pre-Planned Responses",
+        "## Part 4. Robustness Plan",
+        "## Step 4 - Robustness Plan",
+        "## Robustness Plan & Threats",
     ] {
         assert!(has(text, "Robustness Plan"), "{text:?} gave {:?}", headings(text));
     }
@@ -76,7 +81,9 @@ fn what_only_looks_like_a_heading_opens_no_section() {
         "\\\\section{Threats}",
         "\\end{document}\n\\section{Threats}",
         "## Threatsome",
-        "## Threats and more",
+        "## Threats more",
+        "## Section of Threats",
+        "## Sections 1 Threats",
         "## No Threats",
     ] {
         assert!(!has(text, "Threats"), "{text:?} gave {:?}", headings(text));

@@ -11,7 +11,7 @@ pub fn normalised(heading: &str) -> String {
         text = latex::plain(&text);
     }
     let text = words(&text);
-    let text = without_numbers(&text);
+    let text = without_numbers(without_label(&text));
     trimmed(text).to_lowercase()
 }
 
@@ -60,6 +60,39 @@ fn words(text: &str) -> String {
     });
     let shown: String = shown.collect();
     shown.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+/// Without `Section 1 — `, `Part II: `, `Sección 3.`: the word of a division with its number before the words.
+fn without_label(text: &str) -> &str {
+    const DIVISIONS: [&str; 14] = [
+        "section",
+        "sec",
+        "part",
+        "chapter",
+        "step",
+        "phase",
+        "appendix",
+        "sección",
+        "seccion",
+        "parte",
+        "seção",
+        "abschnitt",
+        "teil",
+        "capítulo",
+    ];
+    let Some((first, rest)) = text.split_once([' ', '.']) else { return text };
+    if !DIVISIONS.contains(&first.to_lowercase().as_str()) {
+        return text;
+    }
+    let rest = rest.trim_start();
+    let end = rest.find(|c: char| !(c.is_ascii_alphanumeric() || c == '.')).unwrap_or(rest.len());
+    let number = rest[..end].trim_end_matches('.');
+    let is_number = !number.is_empty()
+        && (number.chars().all(|c| c.is_ascii_digit() || c == '.')
+            || is_roman(number)
+            || (number.len() == 1 && rest[end..].starts_with([':', ' ', ')'])));
+    let words = rest[end..].trim_start_matches([')', ':', '.', ' ', '-', '–', '—', '|']);
+    if is_number && !words.is_empty() { words } else { text }
 }
 
 /// Without `1.`, `1)`, `(2)`, `2.3`, `§ 2`, `IV.`, `A)` before the words. A heading of nothing else stays.

@@ -187,6 +187,7 @@ impl AuditProtocol {
             lens: None,
             task: Some(task),
             rubric,
+            rubrics: None,
             references: &references,
             evidence: &evidence,
             subject: &subject,

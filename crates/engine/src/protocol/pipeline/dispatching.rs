@@ -7,15 +7,20 @@ use super::questions::{self, PipelineQuestion};
 use super::settings::{COMPLETIONS, PairSettings, PipelineMode};
 use super::{AtWork, PipelineProtocol, Stage};
 use crate::artifact::ArtifactFile as FileEntry;
+use crate::digest::Digest;
 use crate::event::EventKind;
 use crate::judging::PARTS;
 use crate::machine::Cx;
 use crate::pipeline::event::PipelineEvent;
 use crate::pipeline::facts::{self, AgentReadiness};
+use crate::pipeline::inputs::is_input;
 use crate::pipeline::listing::ListedFile;
 use crate::pipeline::registry::{Check, RegistryEntry};
 use crate::protocol::score::files::{PairFiles, WorkerOutput};
 use crate::protocol::score::settings::ScoreSettings as Score;
+
+/// Inputs of one agent that are looked at.
+const MOST_INPUTS: usize = 100;
 
 impl PipelineProtocol {
     /// What follows from what is known now. Called whenever something changed.
@@ -35,7 +40,11 @@ impl PipelineProtocol {
         for (agent, standing) in self.standings() {
             match standing {
                 AgentReadiness::Ready => ready.push(agent),
-                AgentReadiness::Done { .. } if self.again.contains_key(&agent) => ready.push(agent),
+                AgentReadiness::Done { .. }
+                    if self.again.contains_key(&agent) || self.has_new_reports(&agent) =>
+                {
+                    ready.push(agent);
+                }
                 AgentReadiness::Asking { conditions } => {
                     asking.extend(conditions.into_iter().map(|text| (agent.clone(), text)));
                 }
@@ -50,7 +59,9 @@ impl PipelineProtocol {
         }
         self.wave += 1;
         for agent in ready {
-            if self.at_work.len() >= self.settings.jobs as usize {
+            // Who waits for a person needs no place.
+            let busy = self.at_work.keys().filter(|node| !cx.is_waiting(node)).count();
+            if busy >= self.settings.jobs as usize {
                 break;
             }
             self.dispatch(&agent, cx);
@@ -89,6 +100,29 @@ impl PipelineProtocol {
         entries.into_iter().map(one).collect()
     }
 
+    /// What is reported to an agent that decides, as it counts now.
+    fn reports(&self, entry: &RegistryEntry) -> Vec<(String, Digest)> {
+        let facts = self.facts();
+        let reporting = self.settings.registry.reporting_to(entry);
+        let verdicts = reporting.filter_map(|other| facts.current(&other.agent));
+        verdicts
+            .map(|verdict| {
+                (
+                    verdict.made.first().map_or_else(|| verdict.agent.clone(), |file| file.path.clone()),
+                    verdict.reply,
+                )
+            })
+            .collect()
+    }
+
+    /// It decided on reports that others have replaced since.
+    fn has_new_reports(&self, agent: &str) -> bool {
+        let entry = self.settings.registry.get(agent);
+        entry.is_some_and(|entry| {
+            self.decided_on.get(agent).is_some_and(|known| *known != self.reports(entry))
+        })
+    }
+
     fn ask_condition(&mut self, agent: &str, text: String, cx: &mut Cx<'_>) {
         let is_asked = self
             .asks
@@ -115,6 +149,10 @@ impl PipelineProtocol {
         let nth = self.dispatches.get(agent).copied().unwrap_or(0) + 1;
         self.dispatches.insert(agent.to_owned(), nth);
         self.tried.insert(agent.to_owned());
+        let reports = self.reports(&entry);
+        if !reports.is_empty() {
+            self.decided_on.insert(agent.to_owned(), reports);
+        }
         let again = self.again.remove(agent);
         let open = again.as_ref().map(|again| again.open.clone()).unwrap_or_default();
         let settings = self.pair(&entry, &pair, &open, cx);
@@ -173,6 +211,14 @@ impl PipelineProtocol {
             }
             _ => pair.task,
         };
+        let reports: Vec<String> = self.reports(entry).into_iter().map(|(path, _)| path).collect();
+        let task = if reports.is_empty() {
+            task
+        } else {
+            let text =
+                format!("{}\n\nReports to decide on, all of them: {}", cx.text(&task), reports.join(", "));
+            cx.intern(text)
+        };
         Score {
             task,
             rubric: pair.rubric.unwrap_or(pair.task),
@@ -192,26 +238,32 @@ impl PipelineProtocol {
             escalates: self.settings.mode != PipelineMode::Simple
                 && !entry.is_advisory()
                 && !self.escalated.contains(&entry.agent),
+            own_rubrics: if single { BTreeMap::new() } else { pair.own_rubrics.clone() },
             files: Some(self.files(entry, pair, open)),
         }
     }
 
     fn files(&self, entry: &RegistryEntry, pair: &PairSettings, open: &[String]) -> PairFiles {
         let verdict = self.facts().verdict(&entry.agent);
-        let made = self.made(entry);
+        let made = self.facts().made(entry);
+        let mut artifact = verdict.map(|verdict| paths(&verdict.files)).unwrap_or_default();
+        let mut lacking = Vec::new();
         let (before, there) = if entry.judges() {
             let judged = self.judged_by(entry);
             let there = paths(&judged);
             (judged.into_iter().chain(made).collect(), there)
         } else {
-            let there = if open.is_empty() && !pair.critics.is_empty() {
-                self.there(entry, &made)
+            let there = if open.is_empty() { paths(&self.facts().work_there(entry)) } else { Vec::new() };
+            lacking =
+                if there.is_empty() { Vec::new() } else { self.facts().gaps_of_output(entry, &|_| true) };
+            if lacking.is_empty() {
+                let is_judged = !pair.critics.is_empty();
+                (made, if is_judged { there } else { Vec::new() })
             } else {
-                Vec::new()
-            };
-            (made, there)
+                artifact.extend(there);
+                (made, Vec::new())
+            }
         };
-        let artifact = verdict.map(|verdict| paths(&verdict.files)).unwrap_or_default();
         PairFiles {
             agent: entry.agent.clone(),
             produces: entry.produces.clone(),
@@ -220,6 +272,8 @@ impl PipelineProtocol {
             there,
             artifact: if entry.judges() { Vec::new() } else { artifact },
             open: open.to_vec(),
+            lacking,
+            inputs: self.inputs(entry, pair),
             also: self.settings.also.clone(),
             unjudged: self.settings.unjudged.clone(),
             identity: Some(pair.identity),
@@ -232,34 +286,23 @@ impl PipelineProtocol {
         }
     }
 
-    /// What there is of an agent's products.
-    fn made(&self, entry: &RegistryEntry) -> Vec<FileEntry> {
-        let mut found: BTreeMap<&str, ListedFile> = BTreeMap::new();
-        for pattern in entry.produces.iter().flat_map(|product| product.patterns.iter().chain(&product.files))
-        {
-            found.extend(self.listing.matching(pattern));
-        }
-        found.into_iter().map(file_entry).collect()
-    }
-
-    /// What is there already, complete and not judged as it is: the critic speaks first. What belongs to others, or
-    /// was there before anybody worked, is no part of it.
-    fn there(&self, entry: &RegistryEntry, made: &[FileEntry]) -> Vec<String> {
-        let facts = self.facts();
-        if made.is_empty() || !facts.gaps_of_output(entry, &|_| true).is_empty() {
+    /// What somebody's work is made from: what its conditions name, and what a second critic judges first elsewhere, whose
+    /// lens it looks through. For who judges, its own work is all of it.
+    fn inputs(&self, entry: &RegistryEntry, pair: &PairSettings) -> Vec<FileEntry> {
+        if entry.judges() || pair.critics.is_empty() {
             return Vec::new();
         }
-        let others = self.verdicts.iter().filter(|verdict| verdict.agent != entry.agent);
-        let owned: BTreeSet<&str> =
-            others.flat_map(|verdict| &verdict.files).map(|file| file.path.as_str()).collect();
-        let mine = made.iter().map(|file| file.path.clone());
-        match facts.verdict(&entry.agent) {
-            Some(verdict) => {
-                let before = paths(&verdict.files);
-                mine.filter(|path| before.contains(path)).collect()
-            }
-            None => mine.filter(|path| !owned.contains(path.as_str())).collect(),
+        let mut found = self.judged_by(entry);
+        let facts = self.facts();
+        for seat in pair.critics.iter().skip(1) {
+            let judged = self.settings.registry.judged_by(&seat.agent);
+            let verdicts = judged.filter_map(|other| facts.current(&other.agent));
+            found.extend(verdicts.flat_map(|verdict| verdict.files.clone()));
         }
+        let mut known = BTreeSet::new();
+        let is_wanted = |file: &FileEntry| is_input(&file.path) && !entry.makes(&file.path);
+        let found = found.into_iter().filter(|file| is_wanted(file) && known.insert(file.path.clone()));
+        found.take(MOST_INPUTS).collect()
     }
 
     /// What somebody who is dispatched as a critic judges: the work its conditions name.

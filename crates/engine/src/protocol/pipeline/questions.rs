@@ -30,6 +30,8 @@ pub(super) enum PipelineQuestion {
     },
     /// About the delivery that is under way.
     Outside,
+    /// About the delivery that is under way, too.
+    Replaced,
     Conflict(Question),
     Result,
 }
@@ -81,6 +83,18 @@ pub(super) fn outside(agent: &str, paths: &[String]) -> Question {
     Question { about: About::Outside, text, choices, free: false }
 }
 
+pub(super) fn replaced(agent: &str, paths: &[String]) -> Question {
+    let text = format!(
+        "[{agent}] wrote anew what was in the project before it was sent out, and little of it is left: {}.\nShall its version take the place of yours?",
+        some_of(paths)
+    );
+    let choices = vec![
+        Choice::new(YES, "take its version; `gadfly undo` brings yours back"),
+        Choice::new(NO, "keep yours; nothing of this agent is delivered"),
+    ];
+    Question { about: About::Replaced, text, choices, free: false }
+}
+
 pub(super) fn result(report: &GateReport, remaining: &[String]) -> Question {
     let overall = report.aggregate.overall.map_or_else(|| "no score".to_owned(), |o| o.to_string());
     let mut text = format!("The gate `{}` is open: overall {overall}.\n", report.gate.name);
@@ -112,6 +126,7 @@ impl PipelineProtocol {
                 self.identify(cx);
             }
             PipelineQuestion::Outside => self.told_of_outside(is_yes(&said), cx),
+            PipelineQuestion::Replaced => self.told_of_replaced(is_yes(&said), cx),
             PipelineQuestion::Conflict(question) => {
                 let way = match question.pick(&said) {
                     Picked::Choice { word, .. } => Way::of(word),

@@ -15,7 +15,7 @@ use crate::pipeline::aggregate::{Component, Hundredths};
 use crate::pipeline::event::PipelineEvent;
 use crate::pipeline::facts::AgentReadiness;
 use crate::pipeline::learning::{self, PairRecord, Suggestion};
-use crate::pipeline::registry::{Check, RegistryEntry};
+use crate::pipeline::registry::{Check, PairWeight, RegistryEntry};
 use crate::tree::CommitFiles;
 
 /// A component below this is sent out again.
@@ -109,31 +109,40 @@ impl PipelineProtocol {
             else {
                 continue;
             };
-            let whose = if entry.judges() { self.first_judged(entry) } else { Some(row.agent.clone()) };
-            let Some(whose) = whose else { continue };
             let for_others = entry.judges();
-            match all.iter_mut().find(|(agent, _)| *agent == whose) {
-                Some((_, again)) => {
-                    again.open.extend(verdict.open.iter().cloned());
-                    again.for_others |= for_others;
+            let judged = if for_others { self.judged_workers(entry) } else { vec![entry] };
+            for open in &verdict.open {
+                let Some(whose) = who_mends(&judged, open).map(|entry| entry.agent.clone()) else { continue };
+                match all.iter_mut().find(|(agent, _)| *agent == whose) {
+                    Some((_, again)) => {
+                        again.open.push(open.clone());
+                        again.for_others |= for_others;
+                    }
+                    None => all.push((whose, Again { open: vec![open.clone()], for_others })),
                 }
-                None => all.push((whose, Again { open: verdict.open.clone(), for_others })),
             }
         }
         all
     }
 
-    /// The first worker whose work somebody judges.
-    fn first_judged(&self, judge: &RegistryEntry) -> Option<String> {
+    /// The workers whose work somebody judges, in the order in which its conditions name them.
+    fn judged_workers<'s>(&'s self, judge: &'s RegistryEntry) -> Vec<&'s RegistryEntry> {
         let registry = &self.settings.registry;
-        let worker = |entry: &&RegistryEntry| !entry.judges() && self.takes_part(entry);
-        judge.requires.atoms().into_iter().find_map(|atom| match &atom.check {
-            Check::Score { critic, .. } => {
-                registry.judged_by(critic).find(worker).map(|entry| entry.agent.clone())
-            }
-            Check::Path(pattern) => registry.makers(pattern).find(worker).map(|entry| entry.agent.clone()),
-            _ => None,
-        })
+        let mut workers: Vec<&RegistryEntry> = Vec::new();
+        for atom in judge.requires.atoms() {
+            let named: Vec<&RegistryEntry> = match &atom.check {
+                Check::Score { critic, .. } => registry.judged_by(critic).collect(),
+                Check::Path(pattern) => registry.makers(pattern).collect(),
+                _ => Vec::new(),
+            };
+            let is_new = |entry: &&RegistryEntry| {
+                let is_known = workers.iter().any(|known| known.agent == entry.agent);
+                !entry.judges() && self.takes_part(entry) && !is_known
+            };
+            let mut new: Vec<&RegistryEntry> = named.into_iter().filter(is_new).collect();
+            workers.append(&mut new);
+        }
+        workers
     }
 
     /// What a person should know although the gate may be open.
@@ -245,6 +254,39 @@ impl PipelineProtocol {
         cx.emit(EventKind::Pipeline(PipelineEvent::Learned { suggestions }));
         cx.intern(text)
     }
+}
+
+/// Words by which a finding asks for other results, and not for other sentences about them.
+const ANALYSIS: [&str; 14] = [
+    "new analysis",
+    "robustness",
+    "re-estimat",
+    "reestimat",
+    "standard error",
+    "specification",
+    "regression",
+    "placebo",
+    "script",
+    "code",
+    "bootstrap",
+    "sample restriction",
+    "cluster",
+    "event study",
+];
+
+/// Of several whose work was judged together, who can mend a finding: whoever makes a file it names; of what asks for
+/// another analysis, whoever makes what the first builds on; else the first.
+fn who_mends<'r>(judged: &[&'r RegistryEntry], finding: &str) -> Option<&'r RegistryEntry> {
+    let words = finding.split(|c: char| c.is_whitespace() || "`\"'()[],;".contains(c));
+    let paths = words.map(|word| word.split(':').next().unwrap_or(word).trim_end_matches('.'));
+    let mut paths = paths.filter(|word| word.contains('/') || word.contains('.'));
+    if let Some(entry) = paths.find_map(|path| judged.iter().find(|entry| entry.makes(path))) {
+        return Some(entry);
+    }
+    let says = finding.to_lowercase();
+    let is_analysis = ANALYSIS.iter().any(|word| says.contains(word));
+    let upstream = judged.iter().skip(1).find(|entry| matches!(entry.weight, PairWeight::Share { .. }));
+    upstream.filter(|_| is_analysis).or_else(|| judged.first()).copied()
 }
 
 impl PipelineProtocol {

@@ -13,6 +13,7 @@ use crate::pipeline::event::Loaded;
 use crate::pipeline::{Gate, PairVerdict, Pattern, Registry};
 use crate::plan::NodePlan;
 use crate::protocol::score::files::{ProjectCommand, WorkerOutput};
+use crate::protocol::score::settings::OwnRubric;
 
 /// Rounds of one pair before it is escalated.
 pub const ROUNDS: u32 = 3;
@@ -125,7 +126,10 @@ pub struct PairSettings {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub table: Option<DeductionTable>,
     pub severity: Level,
-    /// The critics' agent files: who they are, by name.
+    /// Rubrics of critics that judge by their own: second lenses.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub own_rubrics: BTreeMap<String, OwnRubric>,
+    /// The files of critics and of whoever decides: who they are, by name.
     #[serde(default)]
     pub critic_identities: BTreeMap<String, Digest>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -241,6 +245,7 @@ impl PipelineSettings {
             all.extend([pair.identity, pair.task]);
             all.extend([pair.rubric, pair.invariants].into_iter().flatten());
             all.extend(pair.critic_identities.values());
+            all.extend(pair.own_rubrics.values().map(|own| own.rubric));
         }
         match &self.plan {
             Planning::None => {}

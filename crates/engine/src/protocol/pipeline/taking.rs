@@ -1,6 +1,8 @@
 //! A pair is through: its result is brought to the project, or it is blocked. One after the other, a parallel group's
 //! together.
 
+use std::collections::BTreeSet;
+
 use super::questions::{self, PipelineQuestion};
 use super::{AtWork, EndedDispatch, PipelineProtocol, Stage};
 use crate::artifact::ArtifactFile as FileEntry;
@@ -31,10 +33,17 @@ impl PipelineProtocol {
     pub(super) fn pair_ended(&mut self, child: &NodePath, outcome: &Outcome, cx: &mut Cx<'_>) {
         let Some(at) = self.at_work.remove(child) else { return };
         self.ended.insert(child.clone(), (at, outcome.clone()));
+        self.take_whole_groups(cx);
+    }
+
+    /// Results of a parallel group are taken together, without those that wait for a person.
+    pub(super) fn take_whole_groups(&mut self, cx: &mut Cx<'_>) {
         let together = |one: &AtWork, other: &AtWork| {
             one.group.is_some() && one.group == other.group && one.wave == other.wave
         };
-        let waits = |at: &AtWork| self.at_work.values().any(|other| together(at, other));
+        let busy = self.at_work.iter().filter(|(node, _)| !cx.is_waiting(node)).map(|(_, at)| at);
+        let busy: Vec<&AtWork> = busy.collect();
+        let waits = |at: &AtWork| busy.iter().any(|other| together(at, other));
         let taken: Vec<NodePath> =
             self.ended.iter().filter(|(_, (at, _))| !waits(at)).map(|(node, _)| node.clone()).collect();
         for node in taken {
@@ -139,15 +148,45 @@ impl PipelineProtocol {
         let only =
             result.changes.iter().filter(|change| !is_outside(change)).map(|change| change.path.clone());
         let only: Vec<String> = only.collect();
-        let outside: Vec<String> = result.changes.iter().filter(is_outside).map(said_of).collect();
         let gone = result.changes.iter().filter(|change| !is_outside(change) && change.after.is_none());
         let gone: Vec<String> = gone.map(|change| change.path.clone()).collect();
         if !gone.is_empty() {
             let message = format!("[{}] deletes {}", at.agent, crate::brief::some_of(&gone));
             cx.emit(EventKind::Warned { message });
         }
-        let agent = at.agent.clone();
+        let (agent, replaced) = (at.agent.clone(), self.replaced(&at, &result, cx));
         self.taking = Some(Taking { node, at, result, only, seen: None });
+        if replaced.is_empty() {
+            return self.ask_about_outside(cx);
+        }
+        let effect = cx.ask(questions::replaced(&agent, &replaced));
+        self.asks.insert(effect, PipelineQuestion::Replaced);
+    }
+
+    pub(super) fn told_of_replaced(&mut self, yes: bool, cx: &mut Cx<'_>) {
+        if yes { self.ask_about_outside(cx) } else { self.refused("the work that was there stays", cx) }
+    }
+
+    /// Files that nobody of ours had judged, and of which less than half is left: somebody's own work.
+    fn replaced(&self, at: &AtWork, result: &PairResult, cx: &Cx<'_>) -> Vec<String> {
+        if at.again.is_some() || self.facts().verdict(&at.agent).is_some() {
+            return Vec::new();
+        }
+        let is_replaced = |change: &&Change| {
+            let before = self.listing.get(&change.path).map(|found| found.digest);
+            let (Some(before), Some(after)) = (before, change.after) else { return false };
+            let is_known = cx.texts().contains(&before) && cx.texts().contains(&after);
+            is_known && little_is_left(cx.text(&before), cx.text(&after))
+        };
+        let mine = result.changes.iter().filter(|change| !result.outside.contains(&change.path));
+        mine.filter(is_replaced).map(|change| change.path.clone()).collect()
+    }
+
+    fn ask_about_outside(&mut self, cx: &mut Cx<'_>) {
+        let Some(taking) = &self.taking else { return };
+        let agent = taking.at.agent.clone();
+        let is_outside = |change: &&Change| taking.result.outside.contains(&change.path);
+        let outside: Vec<String> = taking.result.changes.iter().filter(is_outside).map(said_of).collect();
         if outside.is_empty() {
             return self.accept(None, cx);
         }
@@ -248,6 +287,17 @@ impl PipelineProtocol {
     fn next(&mut self, cx: &mut Cx<'_>) {
         if self.queue.is_empty() { self.survey(cx) } else { self.identify(cx) }
     }
+}
+
+/// Of a text of some length, less than half of the lines.
+fn little_is_left(before: &str, after: &str) -> bool {
+    const SHORT: usize = 12;
+    fn lines(text: &str) -> impl Iterator<Item = &str> {
+        text.lines().map(str::trim).filter(|line| !line.is_empty())
+    }
+    let (before, after): (Vec<&str>, BTreeSet<&str>) = (lines(before).collect(), lines(after).collect());
+    let kept = before.iter().filter(|line| after.contains(*line)).count();
+    before.len() >= SHORT && kept * 2 < before.len()
 }
 
 /// A change in words: who is asked must not take a deletion for a file.

@@ -4,11 +4,14 @@
 use super::ScoreProtocol;
 use super::files::{PairFiles, WorkerOutput};
 use super::history::History;
+use crate::artifact::ArtifactFile;
 use crate::blocks::Blocks;
+use crate::brief::one_line;
 use crate::digest::Digest;
 use crate::finding::{Finding, FindingStatus};
 use crate::machine::{Cx, WorkerCall};
 use crate::question::{About, Choice, Question};
+use crate::work::Work;
 
 const WORKER_DRAFT: &str = include_str!("../../prompts/score-worker-draft-1.md");
 const WORKER_REVISION: &str = include_str!("../../prompts/score-worker-revision-1.md");
@@ -119,24 +122,49 @@ impl ScoreProtocol {
             Some(files) => brief
                 .line("Mode", "Revision")
                 .list("Findings that are open from earlier judgements", &files.open),
-            None => brief.line("Mode", "Initial Draft"),
+            None => match self.settings.files.as_ref().filter(|files| !files.lacking.is_empty()) {
+                Some(files) => brief
+                    .line("Mode", "Completion")
+                    .list("Work that is there already: keep it, and write none of it anew", &files.artifact)
+                    .list("What it lacks: make good", &files.lacking),
+                None => brief.line("Mode", "Initial Draft"),
+            },
         }
     }
 
     pub(super) fn ask_agent(&self, agent: &str, because: &str, cx: &mut Cx<'_>) {
-        let mut brief = Blocks::of(cx.intern(ADVISOR))
-            .references(&self.settings.shown_references())
+        let identity = self.settings.files.as_ref().and_then(|files| files.critics.get(agent)).copied();
+        let advisor = cx.intern(ADVISOR);
+        let mut brief = match identity {
+            Some(identity) => Blocks::of(identity).text(cx.intern("\n\n".to_owned())).text(advisor),
+            None => Blocks::of(advisor),
+        };
+        brief = brief
+            .references(&self.shown_beside(cx))
             .block("Task", self.settings.task)
             .block("Rubric", self.rubric());
-        if let Some(work) = &self.work {
-            brief = brief.block("Last Draft", work.blob());
-        }
+        brief = match &self.work {
+            Some(Work::Files(files)) => last_files(brief, files, cx),
+            Some(work) => brief.block("Last Draft", work.blob()),
+            None => brief,
+        };
         let brief = brief
             .line("Why you are asked", because)
             .list("Findings of all rounds", &self.history.everything());
         let messages = vec![brief.message()];
         cx.call(WorkerCall { agent, messages, tree: None, advice: true, tag: 0 });
     }
+}
+
+/// Files by their texts: who decides cannot look them up.
+fn last_files(mut brief: Blocks, files: &[ArtifactFile], cx: &Cx<'_>) -> Blocks {
+    let (texts, opaque): (Vec<&ArtifactFile>, Vec<&ArtifactFile>) =
+        files.iter().partition(|file| cx.texts().contains(&file.blob));
+    for file in texts {
+        brief = brief.block(&format!("Last Draft, {}", one_line(&file.path)), file.blob);
+    }
+    let opaque: Vec<&str> = opaque.into_iter().map(|file| file.path.as_str()).collect();
+    brief.list("Files of the draft that are no text", &opaque)
 }
 
 /// A finding as the worker is told: what is known about it from earlier rounds comes first.

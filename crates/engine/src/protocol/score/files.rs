@@ -32,6 +32,12 @@ pub struct PairFiles {
     /// What is still open from earlier verdicts: the worker begins with it.
     #[serde(default)]
     pub open: Vec<String>,
+    /// What work that is there already lacks: the worker completes it and writes nothing anew.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub lacking: Vec<String>,
+    /// What the work is made from, in the project: who judges or decides is shown it beside the work.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub inputs: Vec<ArtifactFile>,
     #[serde(default)]
     pub also: Vec<Pattern>,
     /// Files no critic is shown.
@@ -95,7 +101,13 @@ impl PairFiles {
 
     /// It is dispatched although there is something: what it leaves as it is may stay.
     pub fn goes_on(&self) -> bool {
-        !self.there.is_empty() || !self.open.is_empty()
+        !self.there.is_empty() || !self.open.is_empty() || !self.lacking.is_empty()
+    }
+
+    /// Whether the registry names this very file.
+    pub fn names(&self, path: &str) -> bool {
+        let named = self.produces.iter().flat_map(|product| product.files.iter().chain(&product.patterns));
+        named.filter(|pattern| !pattern.is_folder()).any(|pattern| pattern.matches(path))
     }
 
     /// What it has to make, one line each, for its brief.

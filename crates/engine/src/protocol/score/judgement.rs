@@ -1,6 +1,7 @@
 //! A critic's report as points: one reply (`Scored`), and all parts of one seat united (`Tallied`). What a
 //! score leads to is decided in `score`.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use crate::deduction::{self, Amount, Deduction, DeductionTable, Level, Sheet, deductions};
@@ -11,12 +12,37 @@ use crate::reading::person::PersonVerdict;
 use crate::reading::score::{self, Expected};
 use crate::review;
 
+use super::settings::ScoreSettings;
+
 /// What every reply of a loop is read against.
 #[derive(Debug)]
 pub(super) struct Basis {
     pub table: Option<DeductionTable>,
     pub level: Level,
     pub threshold: u32,
+}
+
+/// What each critic's replies are read against: by its own rubric, where it has one.
+#[derive(Debug)]
+pub(super) struct Bases {
+    usual: Arc<Basis>,
+    own: BTreeMap<String, Arc<Basis>>,
+}
+
+impl Bases {
+    pub(super) fn of_settings(settings: &ScoreSettings) -> Self {
+        let basis = |table: &Option<DeductionTable>| {
+            let (level, threshold) = (settings.severity, settings.threshold);
+            Arc::new(Basis { table: table.clone(), level, threshold })
+        };
+        let own = settings.own_rubrics.iter().map(|(critic, own)| (critic.clone(), basis(&own.table)));
+        Self { usual: basis(&settings.table), own: own.collect() }
+    }
+
+    /// By the critic whose seat it is, whoever answers for it.
+    pub(super) fn of(&self, seat: &str) -> &Arc<Basis> {
+        self.own.get(seat).unwrap_or(&self.usual)
+    }
 }
 
 /// One reply, read.

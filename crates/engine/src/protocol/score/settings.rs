@@ -1,5 +1,7 @@
 //! What one `score` loop is about. Frozen with the plan.
 
+use std::collections::BTreeMap;
+
 use serde::{Deserialize, Serialize};
 
 use super::files::PairFiles;
@@ -56,9 +58,20 @@ pub struct ScoreSettings {
     /// Somebody else decides when the rounds are used up. Otherwise that is the end.
     #[serde(default = "yes", skip_serializing_if = "is_true")]
     pub escalates: bool,
+    /// Critics that judge by another rubric than the usual one: second lenses, by their own.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub own_rubrics: BTreeMap<String, OwnRubric>,
     /// The work is files in a folder of the node's own.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub files: Option<PairFiles>,
+}
+
+/// A rubric that one critic judges by.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct OwnRubric {
+    pub rubric: Digest,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub table: Option<DeductionTable>,
 }
 
 const fn yes() -> bool {
@@ -130,7 +143,8 @@ impl ScoreSettings {
         if matches!(&self.escalate_to, EscalateTo::Agent(name) if name.trim().is_empty()) {
             return Some("the agent to escalate to has no name".into());
         }
-        let problems = self.table.as_ref().map(DeductionTable::problems).unwrap_or_default();
+        let tables = self.own_rubrics.values().filter_map(|own| own.table.as_ref()).chain(&self.table);
+        let problems: Vec<String> = tables.flat_map(DeductionTable::problems).collect();
         (!problems.is_empty()).then(|| problems.join("; "))
     }
 
@@ -153,6 +167,7 @@ impl ScoreSettings {
     pub(super) fn material(&self) -> Vec<Digest> {
         let mut all = vec![self.task, self.rubric];
         all.extend(self.invariants);
+        all.extend(self.own_rubrics.values().map(|own| own.rubric));
         all.extend(self.references.iter().map(|r| r.text));
         all.extend(self.given.iter().flat_map(Work::material));
         if let Some(files) = &self.files {

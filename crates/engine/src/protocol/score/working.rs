@@ -39,6 +39,10 @@ pub(super) struct FolderWork {
     blocked: Option<String>,
     /// How a pair without a worker ends, once its report is saved.
     ending: Option<Outcome>,
+    /// Files that lay beside the work and say what was thought of it.
+    pub(super) history: BTreeSet<String>,
+    /// What the last judgement remarks without taking off points.
+    pub(super) notes: Vec<String>,
 }
 
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
@@ -53,19 +57,25 @@ enum Awaiting {
     /// A reply is being written to its file.
     Saving,
     Look,
+    /// Texts of what the work is made from.
+    Inputs,
     /// Texts of what is judged.
     Reading,
     Verify(usize),
 }
 
 impl FolderWork {
+    pub(super) const fn verdict(&self) -> Option<&PairVerdict> {
+        self.verdict.as_ref()
+    }
+
     /// The state of the folder a call begins with.
     pub(super) fn begin(&self, afresh: bool) -> Option<Digest> {
         let tree = self.tree.as_ref().map(|tree| tree.digest);
         if afresh { self.base } else { tree.or(self.base) }
     }
 
-    fn changed(&self) -> BTreeSet<&str> {
+    pub(super) fn changed(&self) -> BTreeSet<&str> {
         let tree = self.tree.iter().flat_map(|tree| &tree.changes);
         tree.filter(|change| change.kind != ChangeKind::Deleted).map(|change| change.path.as_str()).collect()
     }
@@ -90,6 +100,7 @@ impl ScoreProtocol {
         match (what, std::mem::take(&mut ground.awaiting)) {
             (TaskResult::Looked(looked), Awaiting::FirstLook) => self.first_looked(looked, cx),
             (TaskResult::Looked(looked), Awaiting::Look) => self.took(looked, cx),
+            (TaskResult::Looked(_), Awaiting::Inputs) => self.begin_with_work(cx),
             (TaskResult::Looked(_), Awaiting::Reading) => self.complete(cx),
             (TaskResult::Tool(done), Awaiting::Saving) if done.is_error() => {
                 let why = crate::brief::one_line(cx.text(&done.shown));
@@ -157,6 +168,16 @@ impl ScoreProtocol {
     /// What is there is judged first; where nothing is, or where what is open is known, the worker begins.
     fn begin_work(&mut self, cx: &mut Cx<'_>) {
         self.begin_round(cx);
+        let paths = self.unread_inputs(cx);
+        if paths.is_empty() {
+            return self.begin_with_work(cx);
+        }
+        let tree = self.ground.as_ref().and_then(|ground| ground.base);
+        self.await_(Awaiting::Inputs);
+        cx.look(Look { tree, paths });
+    }
+
+    fn begin_with_work(&mut self, cx: &mut Cx<'_>) {
         let Some(files) = &self.settings.files else { return };
         if files.there.is_empty() {
             return self.call_worker(&WorkerTask::Draft, cx);
@@ -218,26 +239,24 @@ impl ScoreProtocol {
 
     /// What verdicts are bound to: what it changed of its products, what was part of them before, and every file its
     /// entry names.
-    fn artifact(&self) -> Vec<ArtifactFile> {
+    pub(super) fn artifact(&self) -> Vec<ArtifactFile> {
         let (Some(ground), Some(files)) = (&self.ground, &self.settings.files) else { return Vec::new() };
         let changed = ground.changed();
         if changed.is_empty() && !files.there.is_empty() {
-            return entries(&ground.listing, |path| files.there.iter().any(|there| there == path));
+            let is_there = |path: &str| files.there.iter().any(|there| there == path);
+            return entries(&ground.listing, |path| is_there(path) && !ground.history.contains(path));
         }
-        let is_named = |path: &str| {
-            let named =
-                files.produces.iter().flat_map(|product| product.files.iter().chain(&product.patterns));
-            named.filter(|pattern| !pattern.is_folder()).any(|pattern| pattern.matches(path))
-        };
         let is_part = |path: &str| {
             let earlier = files.artifact.iter().chain(&files.there).any(|before| before == path);
-            files.makes(path) && (changed.contains(path) || earlier || is_named(path))
+            let is_work = changed.contains(path) || (earlier && !ground.history.contains(path));
+            files.makes(path) && (is_work || files.names(path))
         };
         entries(&ground.listing, is_part)
     }
 
     /// POST: before anybody is paid to judge it, a program has seen that it is all there.
     fn complete(&mut self, cx: &mut Cx<'_>) {
+        self.set_history_aside(cx);
         let (Some(ground), Some(files)) = (&self.ground, &self.settings.files) else { return };
         if self.settings.worker.is_none() {
             return self.judge_files(cx);
@@ -340,6 +359,7 @@ impl ScoreProtocol {
             lens: heard.seat.lens.clone(),
             score: tallied.sheet.score,
         });
+        ground.notes = seats.iter().flat_map(|(_, tallied)| tallied.notes.clone()).collect();
         ground.verdict = Some(PairVerdict {
             agent: files.agent.clone(),
             critic: first.critic().to_owned(),
@@ -395,8 +415,7 @@ impl ScoreProtocol {
     /// A pair without a worker: what it said becomes the file its entry promises, then it ends so.
     pub(super) fn end_judge(&mut self, ending: Outcome, cx: &mut Cx<'_>) {
         let saves = self.settings.files.as_ref().is_some_and(|files| files.reply_path().is_some());
-        let reply =
-            self.ground.as_ref().and_then(|ground| ground.verdict.as_ref()).map(|verdict| verdict.reply);
+        let reply = self.report_to_save(cx);
         match (reply.filter(|_| saves), &mut self.ground) {
             (Some(reply), Some(ground)) => {
                 ground.ending = Some(ending);

@@ -389,6 +389,7 @@ fn root(
             out,
             max_parts: 5,
             escalates: true,
+            own_rubrics: std::collections::BTreeMap::new(),
             files: None,
         }
         .node_plan(limits),

@@ -4,6 +4,7 @@
 
 use crate::kit::desk;
 
+mod damage;
 mod guards;
 mod killed;
 mod modes;

@@ -88,3 +88,74 @@ fn artifacts_under_other_names_are_proposed() {
         .says("quality_reports/strategy/strategy_memo_wages.md may be")
         .says("which strategist makes");
 }
+
+#[test]
+fn a_person_vouches_for_a_score_from_elsewhere_and_it_is_said_to_be_their_word() {
+    let desk = foreign();
+    desk.gadfly(&["gate"]).is(3).says("was never judged");
+    desk.gadfly(&["adopt", "--vouch", "coder"])
+        .is(0)
+        .says("coder 91 (quality_reports/pipeline_state.json:6): your word, for scripts/main.R");
+    desk.gadfly(&["gate"])
+        .is(0)
+        .says("coder: nobody judged it here; a person vouches for the score (receipt, not signed)");
+    desk.gadfly(&["gate", "--strict"]).is(3);
+    desk.write(SCRIPT, "changed\n");
+    desk.gadfly(&["gate"]).is(3).says("changed since it was judged");
+}
+
+#[test]
+fn a_word_binds_only_work_that_is_there_and_overrules_no_verdict() {
+    let desk = foreign();
+    desk.gadfly(&["adopt", "--vouch", "writer=99"]).is(2).says("[writer] has no work here");
+    desk.gadfly(&["adopt", "--vouch", "writer"]).is(2).says("state one: --vouch writer=SCORE");
+    desk.gadfly(&["adopt", "--vouch", "coder=101"]).is(2).says("101 is no score");
+    desk.gadfly(&["adopt", "--vouch", "nobody=9"]).is(2).says("the registry has no agent `nobody`");
+    desk.write(MEMO, "# Memo\n\n## Estimand\n");
+    desk.gadfly(&["adopt", "--vouch", "strategist=90"]).is(2).says("missing section \"Threats\"");
+}
+
+/// As projects are that were begun before there was a registry.
+fn old() -> Desk {
+    let desk = Desk::bare();
+    for pair in ["strategist", "coder", "writer", "librarian"] {
+        for name in [pair.to_owned(), format!("{pair}-critic")] {
+            let text = format!("---\nname: {name}\n---\nYou are {name}.");
+            desk.write(&format!(".claude/agents/{name}.md"), &text);
+        }
+    }
+    desk.write("CLAUDE.md", "# Wages\n\n**Project:** The Long Title of a Paper\n");
+    desk.write("quality_reports/strategy_memo_wages.md", "# Memo\n");
+    desk.write(
+        "quality_reports/research_journal.md",
+        "### 2026-02-19 — Strategy (Strategist-Critic Round 2)\n\n**Score:** 76/100 (Round 1) → 90/100 (Round 2)\n\n\
+         ### 2026-02-20 — Editor\n\n**Score:** 86/100\n",
+    );
+    desk
+}
+
+#[test]
+fn a_project_from_before_the_registry_is_adopted() {
+    let desk = old();
+    desk.gadfly(&["adopt"])
+        .is(0)
+        .says("strategist 90 in quality_reports/research_journal.md:3")
+        .says("`editor` is the critic of nobody here")
+        .does_not_say("nobody scores their own work");
+    desk.gadfly(&["adopt", "--vouch", "strategist"]).is(0);
+    desk.gadfly(&["gate"]).is(0).says("a person vouches for the score");
+    desk.gadfly(&["check"])
+        .says("there is no registry: what agents of these names usually need and make is assumed");
+}
+
+#[test]
+fn the_folder_that_is_there_names_the_project_and_a_title_does_not() {
+    let desk = Desk::new();
+    desk.write("CLAUDE.md", "# Wages\n\n**Project:** A Title <!-- [confirm exact title] -->\n");
+    desk.write(
+        "quality_reports/strategy/cif-brazil/strategy_memo.md",
+        "## Section 1 — Estimand\n\n## Threats\n",
+    );
+    desk.gadfly(&["next"]).does_not_say("missing quality_reports/strategy");
+    desk.gadfly(&["check"]).says("project cif-brazil (from the only folder there is)");
+}

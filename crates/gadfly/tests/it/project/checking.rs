@@ -90,3 +90,21 @@ fn goals_are_counted() {
     let said = desk.gadfly(&["check", "--json"]);
     assert_eq!(said.json()["summary"]["goals"], 1, "{said:?}");
 }
+
+#[test]
+fn a_template_as_it_comes_is_warned_about_in_a_few_true_lines() {
+    let desk = Desk::new();
+    desk.write(
+        ".claude/skills/strategize/SKILL.md",
+        "---\nname: strategize\ndescription: Design\n---\nDispatch the strategist, then the strategist-critic.\n\
+         Save memo to `quality_reports/strategy_memo_[topic].md`.\n\
+         Save the review to `quality_reports/strategy_memo_[topic]_review.md`.\n\
+         Save decisions to `quality_reports/decisions/strategy_[topic].md`.\n\
+         Proofs go to `quality_reports/theory/[topic]/proofs.tex`, output to /dev/null or /tmp/x, never /Users/name/.\n\
+         Run \"$CLAUDE_PROJECT_DIR\"/.claude/hooks/lint.sh and see ~/.claude/projects/.../memory/.\n",
+    );
+    let said = desk.gadfly(&["check"]);
+    let told = format!("{}{}", said.out, said.err);
+    assert_eq!(told.matches("warning: ").count(), 1, "{told}");
+    assert!(told.contains("saves at `quality_reports/strategy_memo_[topic].md`, and the registry expects it from `strategist`"), "{told}");
+}

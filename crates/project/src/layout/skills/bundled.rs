@@ -52,7 +52,7 @@ pub(super) enum Meaning {
     /// No file of the skill's or the project's instructions: an artifact, a word.
     Nothing,
     Files(Vec<PathBuf>),
-    /// It leads out of the project. If it is sure that a file is meant, that is an error.
+    /// A file that lies outside the project. If it is sure that it is meant to be read, that is an error.
     Outside {
         is_sure: bool,
     },
@@ -63,10 +63,9 @@ impl Bundle<'_> {
     pub fn meaning(&self, root: &Path, written: &str) -> Meaning {
         let path = Path::new(written);
         if path.is_absolute() || written.starts_with("~/") {
-            // `/review` is a command; `/data/x.csv` in a sentence about paths may be an example.
-            let names_file = path.components().count() > 2 || path.extension().is_some();
-            // Nor is `/usr/bin/env`, which exists, meant to be handed to anybody.
-            return if names_file { Meaning::Outside { is_sure: false } } else { Meaning::Nothing };
+            // A command (`/review`), an example or a device is no fault; nor is `/usr/bin/env` meant to be handed to anybody.
+            let is_meant = path.extension().is_some() && path.is_file();
+            return if is_meant { Meaning::Outside { is_sure: false } } else { Meaning::Nothing };
         }
         if written.contains('*') {
             return self.globbed(written);

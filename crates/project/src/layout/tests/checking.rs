@@ -70,9 +70,8 @@ fn everything_that_does_not_fit_is_said_at_once() {
     error: agent-not-spawnable: `np-style` is a module of another agent
       at gadfly.toml:6:11
       help: see `module` in .claude/agents/np-style.md
-    warning: skill `w` saves at `quality_reports/draft_[topic].md`, where no entry of the registry expects anything
+    warning: skill `w` saves at `quality_reports/draft_[topic].md`, and the registry expects it from `writer` at quality_reports/drafts/{project}/draft.md
       at .claude/skills/w/SKILL.md:4:19
-      help: `writer` is expected to make quality_reports/drafts/{project}/draft.md
     "#);
 }
 

@@ -91,12 +91,6 @@ fn a_path_that_leaves_the_project_is_refused() {
     warning: `OUTSIDE/secret.md` is outside the project; not shared with agents
       at .claude/skills/s/SKILL.md:5:6
       help: copy the file into the project, and name it there
-    warning: `/data/raw.csv` is outside the project; not shared with agents
-      at .claude/skills/s/SKILL.md:6:8
-      help: copy the file into the project, and name it there
-    warning: `~/notes.md` is outside the project; not shared with agents
-      at .claude/skills/s/SKILL.md:6:39
-      help: copy the file into the project, and name it there
     error: `templates/link.md` is outside the project; not shared with agents
       at .claude/skills/s/SKILL.md:7:7
       help: copy the file into the project, and name it there

@@ -88,10 +88,13 @@ impl<'a> PlanTexts<'a> {
         (text, loaded)
     }
 
-    /// Who a critic is: its own file and nothing else.
+    /// Who a critic is: its own file, and the templates and references that it tells it to read.
     pub fn critic(&mut self, name: &str) -> Option<Digest> {
-        let body = self.known.files.agents.get(name)?.body.clone();
-        (!body.trim().is_empty()).then(|| self.keep(body))
+        let mut text = self.known.files.agents.get(name)?.body.trim().to_owned();
+        for doc in self.known.files.named_by(name) {
+            let _ = write!(text, "\n\n{}, which is named above:\n{}", doc.path.display(), doc.body());
+        }
+        (!text.is_empty()).then(|| self.keep(text))
     }
 
     /// Who a worker is and what it is asked for, with what went into it.
@@ -141,6 +144,10 @@ impl<'a> PlanTexts<'a> {
             let _ = write!(task, " in the phase {phase}");
         }
         let _ = writeln!(task, " of the project {}. Do your part of it and no other's.", self.known.project);
+        task.push_str(
+            "Texts above may be written for somebody who leads: dispatch nobody, ask nobody to review, keep no logs or journals, \
+             and save only where your output is expected, whatever other place they name.\n",
+        );
         let inputs: Vec<&str> = entry.requires.atoms().into_iter().map(|atom| atom.text.as_str()).collect();
         if !inputs.is_empty() {
             let _ = writeln!(task, "What you can build on: {}", inputs.join("; "));

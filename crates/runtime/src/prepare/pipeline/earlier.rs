@@ -4,7 +4,7 @@
 //! Verdicts come from the journal; where it has none, from committed receipts. Whether they still count is the engine's
 //! question: they are bound to bytes.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 use gadfly_engine::pipeline::PairVerdict;
@@ -48,9 +48,13 @@ impl PipelineRequest {
             self.manual = journal.conditions_said()?;
             self.verdicts = newest(journal.verdicts()?.into_iter().map(|recorded| recorded.verdict));
         }
-        if self.verdicts.is_empty() {
-            let (receipts, refused) = read_receipts(&places.receipts(), None);
-            self.verdicts = newest(receipts.into_iter().map(|found| found.receipt.verdict()));
+        // Of agents that the journal knows, it has the word.
+        let is_first = self.verdicts.is_empty();
+        let (receipts, refused) = read_receipts(&places.receipts(), None);
+        let found = newest(receipts.into_iter().map(|found| found.receipt.verdict()));
+        let known: BTreeSet<String> = self.verdicts.iter().map(|verdict| verdict.agent.clone()).collect();
+        self.verdicts.extend(found.into_iter().filter(|verdict| !known.contains(&verdict.agent)));
+        if is_first {
             earlier.receipts = !self.verdicts.is_empty();
             earlier.refused = refused.into_iter().map(|one| format!("{}: {}", one.file, one.why)).collect();
         }

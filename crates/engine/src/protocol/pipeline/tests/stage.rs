@@ -118,6 +118,7 @@ impl Stage {
                 rubric: Some(rubric),
                 table: None,
                 severity: Level::High,
+                own_rubrics: BTreeMap::new(),
                 critic_identities: BTreeMap::new(),
                 invariants: None,
                 critics,

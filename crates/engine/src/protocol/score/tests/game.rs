@@ -66,6 +66,7 @@ pub fn table() -> Table<ScoreSettings> {
         out: None,
         max_parts: PARTS,
         escalates: true,
+        own_rubrics: std::collections::BTreeMap::new(),
         files: None,
     };
     let mut table = Table::seated(settings);
