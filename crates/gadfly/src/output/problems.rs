@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use annotate_snippets::{AnnotationKind, Group, Level, Renderer, Snippet};
 use gadfly_engine::masked::{looks_like_key, masked, starred};
 use gadfly_project::{Problem, ProblemLevel};
+use owo_colors::OwoColorize as _;
 
 use super::{print, safe};
 use crate::exit::{self, Code};
@@ -43,7 +44,19 @@ impl SourceCache<'_> {
     }
 }
 
+/// A warning about a text of the project, in one line: it is prose, and a caret under a word of it helps nobody.
+fn in_one_line(problem: &Problem) -> Option<String> {
+    let at = problem.at.as_ref().filter(|_| !problem.is_error())?;
+    let is_prose = at.file.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("md"));
+    let help = problem.help.as_ref().map(|help| format!("; help: {help}")).unwrap_or_default();
+    let line = format!("{} ({}:{}){help}", problem.message, at.file.display(), at.line);
+    is_prose.then(|| format!("{} {}", "warning:".yellow().bold(), safe::line(&line, LONGEST_LINE)))
+}
+
 fn picture(problem: &Problem, sources: &mut SourceCache<'_>) -> String {
+    if let Some(line) = in_one_line(problem) {
+        return line;
+    }
     let level = match problem.severity {
         ProblemLevel::Error => Level::ERROR,
         ProblemLevel::Warning => Level::WARNING,

@@ -225,11 +225,13 @@ impl<'a> LayoutCheck<'a> {
 /// The product that a skill saves elsewhere: a file of the same name but for its topic, or what such folders hold.
 fn meant(entries: &[&RegistryEntry], sample: &str) -> Option<(String, String)> {
     for entry in entries {
-        let products = entry.produces.iter();
         let mut named =
-            products.flat_map(|p| if p.files.is_empty() { p.patterns.iter() } else { p.files.iter() });
-        if let Some(pattern) = named.find(|pattern| is_near(pattern, sample) || begins_like(pattern, sample))
-        {
+            entry.produces.iter().flat_map(|product| product.files.iter().chain(&product.patterns));
+        let is_meant = |pattern: &&Pattern| {
+            let plain = Pattern::new(&self::sample(&pattern.0));
+            is_near(&plain, sample) || begins_like(&plain, sample)
+        };
+        if let Some(pattern) = named.find(is_meant) {
             return Some((entry.agent.clone(), pattern.0.clone()));
         }
     }

@@ -204,7 +204,8 @@ fn strays(registry: &Registry, root: &Path) -> Vec<NearMiss> {
 fn weighed(registry: &Registry) -> Vec<String> {
     let all = weights(registry);
     if all.len() <= MOST_WEIGHTS {
-        return all.iter().map(|share| format!("weight {share}")).collect();
+        let all = all.iter().map(|share| format!("weight {share}")).collect::<Vec<_>>().join(", ");
+        return if all.is_empty() { Vec::new() } else { vec![all] };
     }
     let points = registry.entries.iter().filter_map(|entry| match entry.weight {
         PairWeight::Share { points, .. } => Some(points),
@@ -254,11 +255,15 @@ fn hooks(root: &Path, files: &ProjectFiles, config: &Config) -> Vec<String> {
         let mut names: Vec<String> = names.filter(|name| !name.starts_with('.')).collect();
         names.sort();
         let is_named = |name: &String| all.iter().any(|hook| hook.contains(name.as_str()));
-        let unused: Vec<String> = names
-            .iter()
-            .filter(|name| !is_named(name))
-            .map(|name| format!(".claude/hooks/{name} is not run: name it under [hooks] to have it run"))
-            .collect();
+        let unused: Vec<&str> = names.iter().filter(|name| !is_named(name)).map(String::as_str).collect();
+        let unused = match unused.as_slice() {
+            [] => None,
+            [one] => Some(format!(".claude/hooks/{one} is not run: name it under [hooks] to have it run")),
+            many => Some(format!(
+                "{} files of .claude/hooks are not run: name them under [hooks] to have them run",
+                many.len()
+            )),
+        };
         all.extend(unused);
     }
     all

@@ -63,7 +63,7 @@ impl<'a> PlanTexts<'a> {
     fn always(&self) -> (String, Vec<Loaded>) {
         let files = &self.known.files;
         let (mut text, mut loaded) = (String::new(), Vec::new());
-        for doc in files.always.iter().filter(|doc| doc.paths.is_empty()) {
+        for doc in files.always.iter().filter(|doc| doc.paths.is_empty() && !is_for_who_leads(doc)) {
             add(&mut text, &mut loaded, doc, 0);
         }
         if !files.references.is_empty() {
@@ -112,7 +112,7 @@ impl<'a> PlanTexts<'a> {
         }
         text.push_str(&self.always.0);
         loaded.extend(self.always.1.iter().cloned());
-        for doc in files.always.iter().filter(|doc| concerns(doc, entry)) {
+        for doc in files.always.iter().filter(|doc| concerns(doc, entry) && !is_for_who_leads(doc)) {
             add(&mut text, &mut loaded, doc, 0);
         }
         let skill = self.skill.or_else(|| files.skills_for(&entry.agent).into_iter().next());
@@ -184,7 +184,11 @@ impl<'a> PlanTexts<'a> {
 
     /// What a planner has to know: the agents, what always holds, what was learned.
     fn project_status(&self) -> String {
-        let mut text = format!("{}Agents of the project:\n", self.always.0);
+        let mut text = self.always.0.clone();
+        for doc in self.known.files.always.iter().filter(|doc| is_for_who_leads(doc)) {
+            add(&mut text, &mut Vec::new(), doc, 0);
+        }
+        text.push_str("Agents of the project:\n");
         for entry in &self.known.registry.entries {
             let needs: Vec<&str> =
                 entry.requires.atoms().into_iter().map(|atom| atom.text.as_str()).collect();
@@ -217,6 +221,13 @@ fn add(text: &mut String, loaded: &mut Vec<Loaded>, doc: &Doc, level: u8) {
     let path = doc.path.display().to_string();
     let _ = writeln!(text, "{path}:\n{}\n", doc.body());
     loaded.push(Loaded { path, level, tokens: doc.tokens() });
+}
+
+/// Rules that tell an orchestrator whom to dispatch, what to log and when to stop. That is what this program does; to a
+/// worker they would be orders to do it, too.
+fn is_for_who_leads(doc: &Doc) -> bool {
+    let is_rule = doc.path.parent().is_some_and(|folder| folder.ends_with("rules"));
+    is_rule && doc.text.to_lowercase().matches("orchestrator").count() >= 2
 }
 
 /// Whether a rule that is about some files only is about what an agent makes.
