@@ -1,5 +1,5 @@
 //! Writes a run's `critic-log.md` and the reports beside it where the run stops, and a log that a project shares with
-//! others after every round. Renderings: if one cannot be written the run goes on, and `gadfly show --critic-log` has the
+//! others after every round; tells a project's own list that a task is done. Renderings: if one cannot be written the run goes on, and `gadfly show --critic-log` has the
 //! same from the journal.
 
 mod elsewhere;
@@ -7,12 +7,14 @@ mod pipeline;
 
 use std::path::PathBuf;
 
+use gadfly_engine::Outcome;
 use gadfly_engine::event::EventKind;
 use gadfly_engine::input::InputKind;
 use gadfly_journal::critic_log::CriticLog;
 use gadfly_journal::report_files::{self, ReportFile};
 use gadfly_journal::{Journal, ReadError, Record, RunId};
 
+use crate::task_status::KeptStatus;
 use elsewhere::{ReportPaths, SharedBlock};
 use pipeline::PipelineFiles;
 pub use pipeline::pipeline_files;
@@ -107,6 +109,11 @@ impl LogFile {
     pub fn follow(&mut self, record: &Record) {
         if let InputKind::Started(start) = &record.input.what {
             self.elsewhere = ReportPaths::of(start, &self.run);
+        }
+        if let Some(Outcome::Approved { .. }) = &record.step.outcome
+            && let Some(kept) = self.journal.start(&self.run).ok().and_then(|s| KeptStatus::of(&s, &self.run))
+        {
+            kept.done(record.input.at.wall_ms);
         }
         if self.written == LogWritten::All || self.elsewhere.has_log() {
             self.log.get_or_insert_with(|| Box::new(CriticLog::new(self.run.clone()))).apply(record);
