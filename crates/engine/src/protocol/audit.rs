@@ -91,11 +91,7 @@ fn begin(plan: &NodePlan) -> Result<Box<dyn Protocol>, String> {
         before: None,
         dropped: BTreeSet::new(),
         patient_until: 0,
-        before_first: before::Before {
-            architect: settings.architect.clone(),
-            test_writer: settings.test_writer.clone(),
-            ..before::Before::default()
-        },
+        before_first: before::Before::of(&settings),
         awaiting: Awaiting::Nothing,
         settings,
     }))

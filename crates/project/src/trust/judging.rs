@@ -16,7 +16,7 @@ use crate::nubos::NubosTask;
 use crate::place::{SourceSpan, visible};
 
 /// What says who works, on what and where the result goes. Commands, servers and powers have lines of their own.
-const NOT_OF_LOOPS: [&str; 9] = [
+const NOT_OF_LOOPS: [&str; 11] = [
     "worker",
     "build_fixer",
     "researcher",

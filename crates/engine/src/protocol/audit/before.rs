@@ -11,18 +11,25 @@ use crate::work::Work;
 use super::checks::scope::AuditScope;
 use super::checks::test_files::is_test_file;
 use super::routes::SILENCED_FAILURE;
-use super::{AuditProtocol, Awaiting};
+use super::{AuditProtocol, AuditSettings, Awaiting};
 
 const ARCHITECT: &str = include_str!("../../prompts/audit-architect-1.md");
 const TEST_WRITER: &str = include_str!("../../prompts/audit-test-writer-1.md");
 
 /// Those who have not been asked yet, and the tests that were written first.
-#[derive(Clone, PartialEq, Eq, Debug, Default)]
+#[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) struct Before {
-    pub architect: Option<String>,
-    pub test_writer: Option<String>,
+    architect: Option<String>,
+    test_writer: Option<String>,
     /// By path, as the test writer left them.
     tests: Vec<(String, Digest)>,
+}
+
+impl Before {
+    pub fn of(settings: &AuditSettings) -> Self {
+        let (architect, test_writer) = (settings.architect.clone(), settings.test_writer.clone());
+        Self { architect, test_writer, tests: Vec::new() }
+    }
 }
 
 impl AuditProtocol {
