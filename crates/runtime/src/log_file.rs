@@ -14,7 +14,6 @@ use gadfly_journal::critic_log::CriticLog;
 use gadfly_journal::report_files::{self, ReportFile};
 use gadfly_journal::{Journal, ReadError, Record, RunId};
 
-use crate::task_status::KeptStatus;
 use elsewhere::{ReportPaths, SharedBlock};
 use pipeline::PipelineFiles;
 pub use pipeline::pipeline_files;
@@ -110,10 +109,8 @@ impl LogFile {
         if let InputKind::Started(start) = &record.input.what {
             self.elsewhere = ReportPaths::of(start, &self.run);
         }
-        if let Some(Outcome::Approved { .. }) = &record.step.outcome
-            && let Some(kept) = self.journal.start(&self.run).ok().and_then(|s| KeptStatus::of(&s, &self.run))
-        {
-            kept.done(record.input.at.wall_ms);
+        if let Some(Outcome::Approved { .. }) = &record.step.outcome {
+            self.elsewhere.is_done(record.input.at.wall_ms);
         }
         if self.written == LogWritten::All || self.elsewhere.has_log() {
             self.log.get_or_insert_with(|| Box::new(CriticLog::new(self.run.clone()))).apply(record);

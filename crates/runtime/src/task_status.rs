@@ -23,8 +23,13 @@ pub struct KeptStatus {
 
 impl KeptStatus {
     pub fn of(start: &Start, run: &RunId) -> Option<Self> {
-        let task = RunManifest::of(&start.plan).writes.into_iter().find_map(|write| match write {
-            PlannedWrite::TaskStatus(task) => Some(task),
+        Self::among(&RunManifest::of(&start.plan).writes, start, run)
+    }
+
+    /// As `of`, where it is known what the plan writes.
+    pub fn among(writes: &[PlannedWrite], start: &Start, run: &RunId) -> Option<Self> {
+        let task = writes.iter().find_map(|write| match write {
+            PlannedWrite::TaskStatus(task) => Some(task.clone()),
             _ => None,
         })?;
         let project = PathBuf::from(&start.plan.workspace.as_ref()?.project);
