@@ -4,6 +4,7 @@
 
 mod cold;
 mod parts;
+mod shown;
 mod subject;
 
 pub use cold::ColdCase;

@@ -107,6 +107,8 @@ pub enum PlannedWrite {
     SharedLog(String),
     /// A folder for its reports.
     Reports(String),
+    /// The status of a task in the project's own list, by the task's id.
+    TaskStatus(String),
     /// The project an approved tree is brought to.
     Project(String),
     /// The same project, while the worker is at work in it.
@@ -121,6 +123,7 @@ impl PlannedWrite {
             Self::Result(path)
             | Self::SharedLog(path)
             | Self::Reports(path)
+            | Self::TaskStatus(path)
             | Self::Project(path)
             | Self::InPlace(path) => path,
             Self::State(places) => &places.root,

@@ -79,7 +79,7 @@ pub enum CliCommand {
     /// Check what works on this machine
     Doctor(Doctor),
     /// Validate the configuration: all problems at once
-    Check,
+    Check(CheckArgs),
     /// Run one worker–critic loop
     Run(Box<RunArgs>),
     /// Run the same loop over a file of tasks
@@ -150,6 +150,13 @@ pub struct Demo {
     /// Keep the demo's store here
     #[arg(long, value_name = "DIR")]
     pub keep: Option<PathBuf>,
+}
+
+#[derive(Args, Debug)]
+pub struct CheckArgs {
+    /// Every remark about the project's own files, each with its place
+    #[arg(long)]
+    pub all: bool,
 }
 
 #[derive(Args, Debug)]

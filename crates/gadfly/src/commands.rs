@@ -45,7 +45,7 @@ pub async fn dispatch(cli: Cli) -> Code {
         CliCommand::Demo(args) => demo::demo(&args, &cli.global).await,
         CliCommand::Init(args) => init::init(&args, &context()).await,
         CliCommand::Doctor(args) => doctor::doctor(&args, &context()).await,
-        CliCommand::Check => check::check(&context()),
+        CliCommand::Check(args) => check::check(&args, &context()),
         CliCommand::Run(args) => run::run(*args, &context()).await,
         CliCommand::Batch(args) => batch::batch(*args, &context()).await,
         CliCommand::Review(args) => review::review(*args, &context()).await,

@@ -204,7 +204,8 @@ fn first_sentence(line: &str) -> &str {
     line
 }
 
-fn time(wall_ms: u64) -> String {
+/// A moment as logs and state files have it, to the second.
+pub fn time(wall_ms: u64) -> String {
     let ms = i64::try_from(wall_ms).unwrap_or(i64::MAX);
     let second = jiff::Timestamp::from_millisecond(ms - ms % 1000);
     second.map_or_else(|_| "unknown time".to_owned(), |t| t.to_string())

@@ -15,6 +15,7 @@ pub mod markdown;
 pub mod neuroflow;
 pub mod nubos;
 pub mod place;
+pub mod plugins;
 pub mod reference;
 pub mod registry;
 pub mod root;

@@ -71,6 +71,16 @@ const DEDICATED: [(&str, Option<&str>, Option<&str>); 3] = [
 /// The most files, and bytes of them, that a phase's folder adds to a brief.
 const MOST_CONTEXT: (usize, usize) = (20, 256 * 1024);
 
+/// The newest schema of `project_config.md` that is understood.
+const SCHEMA: u64 = 1;
+
+/// A project, and where the plugin is installed, the folder to be used first.
+#[derive(Clone, Copy, Debug)]
+pub struct NeuroflowProject<'a> {
+    pub root: &'a Path,
+    pub plugins: &'a [PathBuf],
+}
+
 /// What the loop of one phase goes by.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct PhaseSpec {
@@ -118,22 +128,33 @@ pub fn is_here(root: &Path) -> bool {
 }
 
 /// Whether the project knows a phase of this name.
-pub fn is_phase(root: &Path, name: &str) -> bool {
+pub fn is_phase(project: NeuroflowProject<'_>, name: &str) -> bool {
+    let root = project.root;
     is_here(root) && is_name(name) && !NO_PHASES.contains(&name) && {
         PHASES.contains(&name)
             || root.join(FOLDER).join(name).is_dir()
-            || plugin::phases(root).iter().any(|p| p == name)
+            || plugin::phases(project).iter().any(|p| p == name)
     }
 }
 
 /// The phase that was meant by a word that is nearly its name.
-pub fn nearest(root: &Path, word: &str) -> Option<String> {
-    if !is_here(root) {
+pub fn nearest(project: NeuroflowProject<'_>, word: &str) -> Option<String> {
+    if !is_here(project.root) {
         return None;
     }
-    let known = plugin::phases(root);
+    let known = plugin::phases(project);
     let all = PHASES.into_iter().chain(known.iter().map(String::as_str));
     suggest::nearest(word, all).map(ToOwned::to_owned)
+}
+
+/// The phase the project says it is in, if it is one.
+pub fn active_phase(project: NeuroflowProject<'_>) -> Option<String> {
+    let pages = ["project_config.md", "flow.md"].into_iter();
+    let mut said =
+        pages.filter_map(|name| Page::read(project.root, &Path::new(FOLDER).join(name), &mut Vec::new()));
+    let phase = said.find_map(|page| page.values("active_phase").into_iter().next())?.value;
+    let phase = phase.trim_start_matches('/').trim().to_lowercase().replace([' ', '_'], "-");
+    is_phase(project, &phase).then_some(phase)
 }
 
 fn is_name(name: &str) -> bool {
@@ -144,9 +165,10 @@ fn is_name(name: &str) -> bool {
 }
 
 /// Reads a phase. None only with a problem that is an error.
-pub fn phase(root: &Path, name: &str, problems: &mut Vec<Problem>) -> Option<PhaseSpec> {
-    if !is_phase(root, name) {
-        let help = nearest(root, name).map(|near| format!("did you mean `{near}`?"));
+pub fn phase(project: NeuroflowProject<'_>, name: &str, problems: &mut Vec<Problem>) -> Option<PhaseSpec> {
+    let root = project.root;
+    if !is_phase(project, name) {
+        let help = nearest(project, name).map(|near| format!("did you mean `{near}`?"));
         problems.push(Problem::error(format!("there is no phase `{}`", brief(name))).maybe_help(help));
         return None;
     }
@@ -163,6 +185,8 @@ pub fn phase(root: &Path, name: &str, problems: &mut Vec<Problem>) -> Option<Pha
     let objectives = page(folder.join("objectives.md"));
     let flow = page(folder.join("flow.md"));
     let phase_flow = page(own.join("flow.md"));
+    let checklist = page(folder.join("review_checklist.md"));
+    problems.extend(config.as_ref().and_then(newer_schema));
     let (rubric, mut notes) = rubric::of(
         name,
         &rubric::Pages {
@@ -170,6 +194,7 @@ pub fn phase(root: &Path, name: &str, problems: &mut Vec<Problem>) -> Option<Pha
             objectives: objectives.as_ref(),
             flow: flow.as_ref(),
             phase_flow: phase_flow.as_ref(),
+            checklist: checklist.as_ref(),
         },
     );
     let pages = [phase_flow.as_ref(), flow.as_ref(), config.as_ref()];
@@ -177,13 +202,19 @@ pub fn phase(root: &Path, name: &str, problems: &mut Vec<Problem>) -> Option<Pha
     let dedicated = DEDICATED.iter().find(|(phase, ..)| *phase == name);
     let mut part = |agent: Option<&str>| PhaseAgent {
         agent: agent.map(ToOwned::to_owned),
-        words: agent.and_then(|agent| plugin::agent(root, agent, problems)),
+        words: agent.and_then(|agent| plugin::agent(project, agent, problems)),
     };
     let worker = part(dedicated.and_then(|d| d.1));
     let critic = part(dedicated.and_then(|d| d.2));
-    let skill = plugin::skill(root, name, problems);
-    if let Some(skill) = &skill {
-        notes.push(format!("the phase's skill: {}", skill.words.path.display()));
+    let skill = plugin::skill(project, name, problems);
+    for words in [&worker.words, &critic.words].into_iter().flatten() {
+        notes.push(format!("agent: {}", words.path.display()));
+    }
+    match &skill {
+        Some(skill) => notes.push(format!("the phase's skill: {}", skill.words.path.display())),
+        None => notes.push(format!(
+            "no skill for phase `{name}` was found: install neuroflow, or add skills/phase-{name}/SKILL.md"
+        )),
     }
     let context = context(root, &own, problems);
     let log = root.join(&own).join(LOG_NAME);
@@ -201,18 +232,29 @@ pub fn phase(root: &Path, name: &str, problems: &mut Vec<Problem>) -> Option<Pha
     })
 }
 
-/// The Markdown files of the phase's folder, `flow.md` first; its log is not shown to anybody.
+/// A schema that this program does not know yet may mean other things by the same keys.
+fn newer_schema(config: &Page) -> Option<Problem> {
+    let said = config.values("nf_schema").into_iter().next()?;
+    let number = said.value.split('.').next()?.parse::<u64>().ok().filter(|n| *n > SCHEMA)?;
+    let message = format!("project_config.md has nf_schema {number}; this version understands {SCHEMA}");
+    Some(Problem::error(message).help("use a newer version of gadfly").at(said.place.as_ref()))
+}
+
+/// The pages a worker goes by: those of the phase's folder, `flow.md` first, then the project's own and those of other
+/// phases. Logs are not shown to anybody.
 fn context(root: &Path, own: &Path, problems: &mut Vec<Problem>) -> Vec<SourcedText> {
-    let mut names: Vec<String> = plugin::entries(&root.join(own))
-        .into_iter()
-        .filter(|n| {
-            n != LOG_NAME && !n.starts_with('.') && Path::new(n).extension().is_some_and(|e| e == "md")
-        })
-        .collect();
-    names.sort_by_key(|n| (n != "flow.md", n.clone()));
+    let folder = Path::new(FOLDER);
+    let mut pages = pages_in(root, own);
+    let top = ["project_config.md", "flow.md", "objectives.md"].map(|name| folder.join(name));
+    pages.extend(top.into_iter().filter(|path| root.join(path).is_file()));
+    let mut others: Vec<String> = plugin::entries(&root.join(folder));
+    others.retain(|name| is_name(name) && !NO_PHASES.contains(&name.as_str()) && own != folder.join(name));
+    others.sort_by_key(|name| (PHASES.iter().position(|phase| phase == name), name.clone()));
+    pages.extend(others.iter().flat_map(|name| pages_in(root, &folder.join(name))));
     let (mut all, mut bytes, mut left) = (Vec::new(), 0, Vec::new());
-    for name in names {
-        let Some(page) = Page::read(root, &own.join(&name), problems) else { continue };
+    for path in pages {
+        let name = path.display().to_string();
+        let Some(page) = Page::read(root, &path, problems) else { continue };
         if page.text.trim().is_empty() {
             continue;
         }
@@ -226,7 +268,7 @@ fn context(root: &Path, own: &Path, problems: &mut Vec<Problem>) -> Vec<SourcedT
     }
     if !left.is_empty() {
         let message = format!(
-            "{} of the phase's files do not fit into a brief: {}",
+            "{} of the project's pages do not fit into a brief: {}",
             left.len(),
             brief(&left.join(", "))
         );
@@ -235,4 +277,14 @@ fn context(root: &Path, own: &Path, problems: &mut Vec<Problem>) -> Vec<SourcedT
         );
     }
     all
+}
+
+/// The Markdown files of a folder, `flow.md` first.
+fn pages_in(root: &Path, folder: &Path) -> Vec<PathBuf> {
+    let mut names: Vec<String> = plugin::entries(&root.join(folder));
+    names.retain(|n| {
+        n != LOG_NAME && !n.starts_with('.') && Path::new(n).extension().is_some_and(|e| e == "md")
+    });
+    names.sort_by_key(|n| (n != "flow.md", n.clone()));
+    names.into_iter().map(|name| folder.join(name)).collect()
 }

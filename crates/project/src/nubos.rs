@@ -1,24 +1,31 @@
 //! A nubos-pilot project: `.nubos-pilot/` with milestones, slices and tasks. Reads a task's plan, its slice's UAT, its
-//! milestone's context and the configuration into what an audit of the task goes by. Their checkpoints and state are
-//! neither read nor written.
+//! milestone's context and the configuration into what an audit of the task goes by; `order` says which tasks a slice or
+//! a milestone has. Their checkpoints and state are neither read nor written.
 
 mod criteria;
 mod head;
+mod order;
+mod scope;
 mod settings;
+mod status;
 mod tags;
 #[cfg(test)]
 mod tests;
+mod verify;
 
-use std::path::{Component, Path, PathBuf};
+use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
 
 use crate::config::CriterionSetting;
 use crate::file::{self, FileError};
 use crate::markdown;
-use crate::place::{ConfigLayer, Problem, SourceSpan, Sourced, brief, option};
+use crate::place::{Problem, SourceSpan, Sourced, brief, option};
 use crate::title;
 use head::PageHead;
 
+pub use order::{SliceRows, TaskRow, is_group_id, plan_path, row, slices};
 pub use settings::NubosSettings;
+pub use status::{WrittenStatus, written};
 
 /// The folder that makes a project one of nubos-pilot's.
 pub const FOLDER: &str = ".nubos-pilot";
@@ -46,7 +53,7 @@ pub struct NubosTask {
     pub criteria: Vec<Sourced<CriterionSetting>>,
     pub scope: Vec<Sourced<String>>,
     pub decisions: Vec<Sourced<String>>,
-    /// The slice's UAT and the milestone's context, where they are.
+    /// The slice's plan and UAT and the milestone's context, where they are.
     pub references: Vec<PathBuf>,
     pub settings: NubosSettings,
     /// What was taken from where, for the person.
@@ -61,6 +68,8 @@ pub struct TaskQuery<'a> {
     pub redo: bool,
     /// The user gives commands of their own: the plan may have none.
     pub verified: bool,
+    /// The user gives criteria of their own: those of the plan may be unfinished.
+    pub judged: bool,
 }
 
 pub fn is_here(root: &Path) -> bool {
@@ -74,13 +83,21 @@ pub fn is_task_id(word: &str) -> bool {
 
 fn split(id: &str) -> Option<(&str, &str, &str)> {
     let mut parts = id.split('-');
-    let mut part = |letter: char, digits: usize| {
-        let part = parts.next()?;
-        let number = part.strip_prefix(letter)?;
-        ((digits..=9).contains(&number.len()) && number.bytes().all(|b| b.is_ascii_digit())).then_some(part)
-    };
-    let found = (part('M', 3)?, part('S', 3)?, part('T', 4)?);
+    let found = (part(parts.next()?, 'M', 3)?, part(parts.next()?, 'S', 3)?, part(parts.next()?, 'T', 4)?);
     parts.next().is_none().then_some(found)
+}
+
+/// A part of an id: its letter and at least so many digits.
+fn part(word: &str, letter: char, digits: usize) -> Option<&str> {
+    let number = word.strip_prefix(letter)?;
+    ((digits..=9).contains(&number.len()) && number.bytes().all(|b| b.is_ascii_digit())).then_some(word)
+}
+
+/// The names in a folder, as far as they are text; none if it cannot be read.
+fn folder_entries(dir: &Path) -> Vec<String> {
+    const MOST: usize = 2000;
+    let Ok(found) = std::fs::read_dir(dir) else { return Vec::new() };
+    found.take(MOST).flatten().filter_map(|e| e.file_name().into_string().ok()).collect()
 }
 
 /// Whether a name is that of a module, which no one can be.
@@ -107,13 +124,11 @@ pub fn task(asked: TaskQuery<'_>, id: &str, problems: &mut Vec<Problem>) -> Opti
         problems.push(Problem::error(message).help("run it in the project's root, or give --task-plan FILE"));
         return None;
     }
-    let Some((milestone, slice, task)) = split(id) else {
+    let Some(plan) = plan_path(id) else {
         let message = format!("`{}` is no task id", brief(id));
         problems.push(Problem::error(message).help("a task id looks like M001-S001-T0001"));
         return None;
     };
-    let folder = Path::new(FOLDER).join("milestones").join(milestone).join("slices").join(slice);
-    let plan = folder.join("tasks").join(task).join(format!("{task}-PLAN.md"));
     planned(asked, Some(id), &plan, problems)
 }
 
@@ -144,7 +159,12 @@ fn planned(
     let id = identity(id, &head, plan, &text, problems)?;
     status(asked, &id, &head, plan, &text, problems);
     let body = markdown::body(&text);
-    let verify = verify(plan, &text);
+    problems.extend(
+        order::unmet(root, &id, &head)
+            .into_iter()
+            .map(|problem| problem.at(Some(&SourceSpan::new(plan, &text, head.span("depends_on"))))),
+    );
+    let verify = verify::commands(plan, &text);
     if verify.is_empty() && !asked.verified {
         let message = format!("task-verify-cmd-no-verify-block: the plan of {id} has no verify command");
         let help = format!(
@@ -154,15 +174,15 @@ fn planned(
         problems.push(Problem::error(message).help(help).at(Some(&SourceSpan::new(plan, &text, 0..0))));
     }
     let around = TaskPages::of(plan, &id);
-    let (criteria, from) = criteria::of(root, plan, &text, &around, problems);
-    let scope = scope(&head, plan, &text, problems);
+    let (criteria, from) = criteria::of(asked, plan, &text, &around, problems);
+    let scope = scope::of(&head, plan, &text, problems);
     let mut notes = Vec::new();
     if let Some(from) = from {
         notes.push(format!("{} success criteria from {}", criteria.len(), from.display()));
     }
     let mut decisions = Vec::new();
     let mut references = Vec::new();
-    for path in [around.uat(), around.context()].into_iter().flatten() {
+    for path in [around.slice_plan(), around.uat(), around.context()].into_iter().flatten() {
         match read(root, &path) {
             Ok(found) => {
                 decisions.extend(decided(&path, &found));
@@ -175,13 +195,14 @@ fn planned(
     }
     let settings = settings::read(root, problems);
     let title = title::title(body);
+    let text = told(body, &scope.demanded);
     let task = NubosTask {
         title,
-        text: body.trim().to_owned(),
+        text,
         plan: plan.to_owned(),
         verify,
         criteria,
-        scope,
+        scope: scope.files,
         decisions,
         references,
         settings,
@@ -280,45 +301,16 @@ fn status(
     }
 }
 
-/// The commands of `<verify>`: what is automated, or, in older plans, its bare lines.
-fn verify(plan: &Path, text: &str) -> Vec<Sourced<String>> {
-    let Some(block) = tags::block(text, "verify", 0..text.len()) else { return Vec::new() };
-    let manual = tags::blocks_or_rest(text, "manual", block.clone());
-    let automated = tags::blocks(text, "automated", block.clone());
-    let parts = if automated.is_empty() { vec![block] } else { automated };
-    let mut commands = Vec::new();
-    for part in parts {
-        for span in tags::lines(text, part) {
-            let line = text.get(span.clone()).unwrap_or_default().trim();
-            let by_hand = manual.iter().any(|m| m.start <= span.start && span.start < m.end);
-            let is_command = !line.is_empty() && !line.starts_with('#') && !line.starts_with("```");
-            let is_tag = line.starts_with("<manual>") || line.starts_with("</");
-            if by_hand || !is_command || is_tag || commands.len() == MOST_ITEMS {
-                continue;
-            }
-            let place = Some(SourceSpan::new(plan, text, span));
-            commands.push(Sourced { value: tags::decoded(line), layer: ConfigLayer::Project, place });
-        }
+/// The plan as the executor is told it: with the places of what it demands, and what it need not do itself.
+fn told(body: &str, demanded: &[String]) -> String {
+    let mut text = body.trim().to_owned();
+    if !demanded.is_empty() {
+        let _ = write!(text, "\n\nWhat <output> asks for goes to: {}.", demanded.join(", "));
     }
-    commands
-}
-
-fn scope(head: &PageHead, plan: &Path, text: &str, problems: &mut Vec<Problem>) -> Vec<Sourced<String>> {
-    let place = SourceSpan::new(plan, text, head.span("files_modified"));
-    let listed = head.list("files_modified");
-    if listed.is_empty() {
-        let message = "the plan names no `files_modified`: the task may touch every file";
-        problems.push(Problem::warning(message).at(Some(&place)));
-    }
-    let leaves = |path: &str| {
-        !Path::new(path).components().all(|c| matches!(c, Component::Normal(_) | Component::CurDir))
-    };
-    for path in listed.iter().filter(|path| leaves(path)) {
-        let message = format!("files_modified: `{}` leaves the project", brief(path));
-        problems.push(Problem::error(message).at(Some(&place)));
-    }
-    let own = |value: String| Sourced { value, layer: ConfigLayer::Project, place: Some(place.clone()) };
-    listed.into_iter().take(MOST_ITEMS).map(own).collect()
+    text.push_str(
+        "\n\nVerifying, committing, checkpoints and the task's status are taken care of: run no np-tools for them.",
+    );
+    text
 }
 
 /// What the milestone has decided, and what it has put off.

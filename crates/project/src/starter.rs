@@ -1,10 +1,14 @@
-//! The small, commented `gadfly.toml` that `init` proposes for the agents that were found. It renders
-//! text; writing it is the caller's business.
+//! The small, commented `gadfly.toml` that `init` proposes for the agents that were found and the project it is for. It
+//! renders text; writing it is the caller's business.
+
+mod hints;
 
 use std::fmt::Write;
 
 use crate::config::AgentKind;
 use crate::place::visible;
+
+pub use hints::ProjectHints;
 
 /// An agent that `doctor` found.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -30,6 +34,11 @@ const USD_PER_CALL: &str = "0.5";
 /// The text of a `gadfly.toml`. The first found agent becomes the worker, the first of another vendor, else of
 /// another address, the critic; with nothing found every line is a comment.
 pub fn starter(found: &[FoundAgent]) -> String {
+    starter_for(found, &ProjectHints::default())
+}
+
+/// As `starter`, for a project that has agents, data and documents of its own.
+pub fn starter_for(found: &[FoundAgent], hints: &ProjectHints) -> String {
     let mut out = String::from(
         "# Gadfly: a worker writes, a critic judges, the program keeps the rules.\n\
          # Everything has a default; the configuration reference lists every key.\n",
@@ -47,13 +56,26 @@ pub fn starter(found: &[FoundAgent]) -> String {
     }
     let Some((worker, first)) = agents.first() else {
         out.push_str(NOTHING_FOUND);
+        out.push_str(&hints.tables());
         return out;
     };
     let (critic, why) = critic_for(first, &agents).unwrap_or((worker, "better: an agent of another vendor"));
     let _ = write!(out, "\n[defaults]\nworker = \"{worker}\"\ncritic = \"{critic}\"  # {why}\n");
+    if hints.needs_default() {
+        // The agents that are known by their files alone.
+        let judge = agents.iter().find(|(name, _)| name == critic).map_or(*first, |(_, judge)| *judge);
+        let lent = |agent: &FoundAgent, why: &str| FoundAgent { why: why.to_owned(), ..agent.clone() };
+        push_agent(&mut out, "default", &lent(first, "lends kind and model to the project's own agents"));
+        push_agent(&mut out, "default-critic", &lent(judge, "and to its critics"));
+    }
+    out.push_str(&hints.tables());
     // A call of a program is held back at its most: there must be room for a few of them.
-    let usd = if agents.iter().any(|(_, a)| is_unpriced(a)) { "5.0" } else { "2.0" };
-    let _ = write!(out, "\n[budget]\nusd = {usd}      # a run stops before it costs more\nminutes = 30\n");
+    let usd = if agents.iter().any(|(_, a)| is_unpriced(a)) { 5 } else { 2 };
+    let (usd, minutes) = hints.budget(usd);
+    let _ = write!(
+        out,
+        "\n[budget]\nusd = {usd}.0      # a run stops before it costs more\nminutes = {minutes}\n"
+    );
     out
 }
 

@@ -48,6 +48,11 @@ pub fn environment() -> Env {
         .collect()
 }
 
+/// Whether a program of this name is found by PATH.
+pub fn is_installed(program: &str, env: &Env) -> bool {
+    startable::on_path(program, env).is_some()
+}
+
 /// Builds agents of one project.
 pub struct AgentResolver<'a> {
     pub config: &'a Config,

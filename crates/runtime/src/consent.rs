@@ -14,7 +14,7 @@ use crate::sandbox::{self, Enforcement, EnforcementRequest};
 #[derive(Clone, PartialEq, Debug)]
 pub struct Recipient {
     /// `worker`, `critic`, `second` for the critic that is asked when the first fails, `fixer`, `finds` for
-    /// the researcher, `decides` for whom the loop is escalated to, `judge` for who says
+    /// the researcher, `plans` and `tests` for those who come before the worker, `decides` for whom the loop is escalated to, `judge` for who says
     /// whether a goal is reached.
     pub role: &'static str,
     pub agent: String,
@@ -182,7 +182,7 @@ fn held(
 ) -> Option<Enforcement> {
     let member = agent_set.get(name)?;
     let agent = member.agent.as_ref().filter(|agent| agent.works_in_a_folder())?;
-    let writes = matches!(role, "worker" | "fixer");
+    let writes = matches!(role, "worker" | "fixer" | "tests");
     let own = own.filter(|_| writes);
     let writes_files = writes && own.is_none_or(|own| !own.reads_only());
     let permission = if writes_files { Permission::Write } else { Permission::ReadOnly };

@@ -38,6 +38,7 @@ pub mod setup;
 mod sign_off;
 pub mod signing;
 pub mod survey;
+mod task_status;
 pub mod tools;
 pub mod trust;
 pub mod undo;

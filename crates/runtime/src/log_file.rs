@@ -1,5 +1,5 @@
 //! Writes a run's `critic-log.md` and the reports beside it where the run stops, and a log that a project shares with
-//! others after every round. Renderings: if one cannot be written the run goes on, and `gadfly show --critic-log` has the
+//! others after every round; tells a project's own list that a task is done. Renderings: if one cannot be written the run goes on, and `gadfly show --critic-log` has the
 //! same from the journal.
 
 mod elsewhere;
@@ -7,6 +7,7 @@ mod pipeline;
 
 use std::path::PathBuf;
 
+use gadfly_engine::Outcome;
 use gadfly_engine::event::EventKind;
 use gadfly_engine::input::InputKind;
 use gadfly_journal::critic_log::CriticLog;
@@ -107,6 +108,9 @@ impl LogFile {
     pub fn follow(&mut self, record: &Record) {
         if let InputKind::Started(start) = &record.input.what {
             self.elsewhere = ReportPaths::of(start, &self.run);
+        }
+        if let Some(Outcome::Approved { .. }) = &record.step.outcome {
+            self.elsewhere.is_done(record.input.at.wall_ms);
         }
         if self.written == LogWritten::All || self.elsewhere.has_log() {
             self.log.get_or_insert_with(|| Box::new(CriticLog::new(self.run.clone()))).apply(record);

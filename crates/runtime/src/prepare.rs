@@ -193,6 +193,7 @@ pub async fn prepare(request: &Request, resolver: &AgentResolver<'_>) -> Result<
         warnings: problems,
         store: request.store.clone(),
         reports: matches!(request.described, Some(Described::Task(_))).then_some(nubos::REPORTS),
+        keeps_status: nubos::keeps_status(request.described.as_ref()),
     };
     draft.finish().map_err(|p| vec![p])
 }
@@ -248,6 +249,7 @@ pub fn assemble(
         store: None,
         folders: Vec::new(),
         reports: None,
+        keeps_status: false,
     };
     draft.finish()
 }
@@ -266,6 +268,8 @@ struct PlanBuilder {
     folders: Vec<PathBuf>,
     /// Where the project itself wants the run's reports, below its root.
     reports: Option<&'static str>,
+    /// The project has a list of its own with the task's status.
+    keeps_status: bool,
 }
 
 impl PlanBuilder {
@@ -275,6 +279,7 @@ impl PlanBuilder {
         self.settings.belong_to(&run, self.store.as_deref());
         if let (RunSettings::Audit(settings), Some(reports)) = (&mut self.settings, self.reports) {
             settings.report_dir = format!("{reports}/{run}");
+            settings.keeps_status = self.keeps_status;
         }
         let root = self.settings.node_plan(self.loop_limits).map_err(|e| wrong(&e))?;
         let plan = Plan {

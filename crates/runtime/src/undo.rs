@@ -17,6 +17,7 @@ use crate::folder::{FolderError, tree_of};
 use crate::os::NoSupervisor;
 use crate::save::{digest_of, sweep_beside, write_atomically};
 use crate::service::Gadfly;
+use crate::task_status::KeptStatus;
 use crate::workspace::{CheckoutChanges, WayBack, Workspace, WorkspaceError};
 
 mod already;
@@ -216,6 +217,9 @@ impl Gadfly {
     pub async fn undo(&self, run: &RunId) -> Result<Undone, UndoError> {
         self.not_undone(run)?;
         let undone = self.undo_once(run).await?;
+        if let Some(kept) = KeptStatus::of(&self.journal().start(run)?, run) {
+            kept.pending(crate::clock::wall_ms());
+        }
         if !undone.left_a_folder() {
             already::note(self.journal(), &self.journal().summary(run)?);
         }

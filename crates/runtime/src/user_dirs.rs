@@ -1,12 +1,15 @@
 //! The user's own directories: config and state.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use gadfly_journal::Custody;
+use gadfly_project::plugins;
 
 pub struct UserDirs {
     pub config: Option<PathBuf>,
     pub state: Option<PathBuf>,
+    /// Where Claude Code keeps what is the user's.
+    pub claude: Option<PathBuf>,
 }
 
 impl UserDirs {
@@ -17,7 +20,15 @@ impl UserDirs {
             set.or_else(|| std::env::var_os("HOME").map(|home| PathBuf::from(home).join(fallback)))
                 .map(|base| base.join("gadfly"))
         };
-        Self { config: dir("XDG_CONFIG_HOME", ".config"), state: dir("XDG_STATE_HOME", ".local/state") }
+        let set = std::env::var_os("CLAUDE_CONFIG_DIR").map(PathBuf::from).filter(|p| p.is_absolute());
+        let claude = set.or_else(|| std::env::var_os("HOME").map(|home| PathBuf::from(home).join(".claude")));
+        let (config, state) = (dir("XDG_CONFIG_HOME", ".config"), dir("XDG_STATE_HOME", ".local/state"));
+        Self { config, state, claude }
+    }
+
+    /// The folders of a plugin that the user installed for Claude Code, the one to be used first.
+    pub fn plugin(&self, name: &str, project: &Path) -> Vec<PathBuf> {
+        self.claude.as_deref().map(|claude| plugins::installed(claude, name, project)).unwrap_or_default()
     }
 
     /// Where the key of this machine's journals is kept, and their newest seals.

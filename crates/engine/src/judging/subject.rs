@@ -1,11 +1,15 @@
 //! What is judged: the pieces of an artifact, in order, as a critic is shown them.
 
+use super::shown;
 use crate::artifact::{ArtifactFile, Manifest};
 use crate::digest::Digest;
 use crate::review::{CoveredFile, Unseen};
 use crate::slice::{Slice, SliceStyle};
 use crate::text::Texts;
 use crate::tree::Tree;
+
+const NO_TEXT: &str = "it is no text, or too long, so no critic can be shown it; where that is as it should be, \
+                       `unjudged` in [project] leaves it out";
 
 /// Lines of one entry.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -17,7 +21,9 @@ pub struct Piece {
 impl Piece {
     /// How it stands in a review's coverage.
     pub(super) fn seen(&self, subject: &Subject) -> CoveredFile {
-        let whole = subject.pieces.iter().any(|p| p == self);
+        // Of a table that is sampled there are several pieces.
+        let parts = subject.pieces.iter().filter(|p| p.path == self.path).count();
+        let whole = parts == 1 && subject.pieces.iter().any(|p| p == self);
         CoveredFile {
             path: self.path.clone(),
             lines: self.slice.lines(),
@@ -33,6 +39,8 @@ pub struct Subject {
     pub pieces: Vec<Piece>,
     /// What is in scope and cannot be shown to anybody.
     pub hidden: Vec<Unseen>,
+    /// What is shown in part by a stated rule, or only named as not judged.
+    pub noted: Vec<Unseen>,
 }
 
 impl Subject {
@@ -43,30 +51,47 @@ impl Subject {
             artifact: Manifest::of_text(draft).digest(),
             pieces: vec![Piece { path: "draft".to_owned(), slice }],
             hidden: Vec::new(),
+            noted: Vec::new(),
         }
     }
 
-    /// Files as they are, with line numbers.
+    /// Files as they are, with line numbers; long tables by a sample.
     pub fn of_files(files: &[ArtifactFile], texts: &Texts) -> Self {
         let manifest = Manifest::new(files.to_vec());
-        let (known, unknown): (Vec<&ArtifactFile>, Vec<&ArtifactFile>) =
-            manifest.entries().iter().partition(|e| texts.contains(&e.blob));
-        let piece = |e: &ArtifactFile| Piece {
-            path: e.path.clone(),
-            slice: whole(e.blob, texts, SliceStyle::Numbered),
-        };
-        let hidden = |e: &ArtifactFile| Unseen {
-            what: e.path.clone(),
-            because:
-                "it is no text, or too long, so no critic can be shown it; where that is as it should be, \
-                      `unjudged` in [project] leaves it out"
-                    .to_owned(),
-        };
-        Self {
-            artifact: manifest.digest(),
-            pieces: known.into_iter().map(piece).collect(),
-            hidden: unknown.into_iter().map(hidden).collect(),
+        let (mut pieces, mut hidden, mut noted) = (Vec::new(), Vec::new(), Vec::new());
+        for entry in manifest.entries() {
+            let what = entry.path.clone();
+            let mut show = |slice| pieces.push(Piece { path: entry.path.clone(), slice });
+            if !texts.contains(&entry.blob) {
+                match shown::named_only(&what) {
+                    Some(because) => noted.push(Unseen { what, because: because.to_owned() }),
+                    None => hidden.push(Unseen { what, because: NO_TEXT.to_owned() }),
+                }
+                continue;
+            }
+            let slice = whole(entry.blob, texts, SliceStyle::Numbered);
+            if shown::is_table(&what) && texts.get(&entry.blob).len() > shown::LARGEST_TABLE {
+                let sample = shown::sample(&slice);
+                noted.push(Unseen { what, because: shown::rule(&slice, &sample) });
+                sample.into_iter().for_each(&mut show);
+            } else {
+                show(slice);
+            }
         }
+        Self { artifact: manifest.digest(), pieces, hidden, noted }
+    }
+
+    /// Where nothing else is shown, what is only named is not judged by anybody.
+    pub fn without_pieces_nothing_is_judged(&mut self) {
+        if self.pieces.is_empty() {
+            self.hidden.append(&mut self.noted);
+        }
+    }
+
+    /// What critics and people are told of what is not shown whole.
+    pub fn told_of_noted(&self) -> Option<String> {
+        let lines: Vec<String> = self.noted.iter().map(|n| format!("{}: {}", n.what, n.because)).collect();
+        (!lines.is_empty()).then(|| lines.join("\n"))
     }
 
     /// A tree by its diff: one piece per changed file. What is binary can be shown to nobody.
@@ -93,7 +118,7 @@ impl Subject {
             let slice = Slice { text: tree.diff, from, to, style: SliceStyle::Diff };
             pieces.push(Piece { path: change.path.clone(), slice });
         }
-        Self { artifact: tree.digest, pieces, hidden }
+        Self { artifact: tree.digest, pieces, hidden, noted: Vec::new() }
     }
 }
 

@@ -5,6 +5,7 @@
 //! `routes`, the engine's own findings are `checks`, what people are asked is `questions`, what agents are
 //! told is `briefs`; failures, restating, citations and parking are the machine's and the panel's.
 
+mod before;
 mod briefs;
 pub mod checks;
 pub mod economy;
@@ -59,7 +60,10 @@ fn manifest(plan: &NodePlan) -> Result<RunManifest, String> {
         "worker",
         "build_fixer",
         "researcher",
+        "architect",
+        "test_writer",
         "acceptance",
+        "keeps_status",
         "report_dir",
     ];
     Ok(AuditSettings::read(plan)?.manifest().ruled_by(plan, WORK))
@@ -87,6 +91,7 @@ fn begin(plan: &NodePlan) -> Result<Box<dyn Protocol>, String> {
         before: None,
         dropped: BTreeSet::new(),
         patient_until: 0,
+        before_first: before::Before::of(&settings),
         awaiting: Awaiting::Nothing,
         settings,
     }))
@@ -120,6 +125,7 @@ struct AuditProtocol {
     dropped: BTreeSet<u32>,
     /// A person wanted these rounds: no sign of stalling ends them.
     patient_until: u32,
+    before_first: before::Before,
     awaiting: Awaiting,
 }
 
@@ -130,6 +136,11 @@ enum Awaiting {
     FirstLook,
     /// The verify command of this index, before anybody worked.
     Trial(usize),
+    /// How the task should be built.
+    Architect,
+    /// Its tests, and then what they are.
+    TestWriter,
+    TestsLook,
     Worker,
     Look {
         by_hand: bool,
@@ -155,7 +166,9 @@ impl Protocol for AuditProtocol {
             // What a worker says about its work counts for nothing: the folder is looked at.
             Role::Worker => {
                 self.note_self_verdict(&answer, cx);
-                self.look(Awaiting::Look { by_hand: false }, cx);
+                let is_first = self.awaiting == Awaiting::TestWriter;
+                let what = if is_first { Awaiting::TestsLook } else { Awaiting::Look { by_hand: false } };
+                self.look(what, cx);
             }
             Role::Advisor => self.researched(answer, cx),
             Role::Critic => {
@@ -258,6 +271,7 @@ impl AuditProtocol {
                 self.work = Some(Work::Tree(tree));
                 self.try_out(0, cx);
             }
+            Awaiting::TestsLook => self.tests_written(tree, cx),
             Awaiting::Look { by_hand } => {
                 self.take_work(Work::Tree(tree), by_hand, cx);
                 self.verify(0, cx);
@@ -301,7 +315,9 @@ impl AuditProtocol {
 
     fn check(&mut self, examined: &Examined, cx: &mut Cx<'_>) {
         if let Some(tree) = self.work.as_ref().and_then(Work::tree) {
-            self.checked = checks::run(cx.text(&tree.diff), &tree.changes, &self.scope, examined);
+            let mut found = checks::run(cx.text(&tree.diff), &tree.changes, &self.scope, examined);
+            found.extend(self.changed_tests(&tree.changes));
+            self.checked = found;
         }
         self.convene(cx);
     }

@@ -244,10 +244,13 @@ impl ScoreProtocol {
         let (left_out, pieces) = subject.pieces.into_iter().partition(|piece| is_left_out(&piece.path));
         subject.pieces = pieces;
         subject.hidden.retain(|hidden| !is_left_out(&hidden.what));
+        subject.noted.retain(|noted| !is_left_out(&noted.what));
+        subject.without_pieces_nothing_is_judged();
         if subject.pieces.is_empty() && subject.hidden.is_empty() {
             // Whoever is shown nothing finds nothing wrong with it.
             return cx.park(judging::unverified(&nothing_shown(left_out)));
         }
+        let noted = Self::told_of_noted(&subject, cx);
         let identities = self.settings.files.as_ref().map(|files| &files.critics);
         let by_rows: &[&'static str] = &[CRITIC, CRITIC_ROWS];
         let by_number: &[&'static str] = &[CRITIC, CRITIC_STATED];
@@ -261,7 +264,7 @@ impl ScoreProtocol {
             rubric: self.rubric(),
             rubrics: Some(&self.own_rubrics),
             references: &self.shown_beside(cx),
-            evidence: &[],
+            evidence: noted.as_slice(),
             subject: &subject,
             tree: None,
             schema: Some(SCHEMA),
@@ -276,6 +279,14 @@ impl ScoreProtocol {
         if let Err(unseen) = self.panel.convene(self.round, &self.settings.critics, &case, corpus, cx) {
             cx.park(judging::unverified(&unseen));
         }
+    }
+
+    /// Pictures and long tables: the critics are told what they do not see, and so is the record.
+    fn told_of_noted(subject: &judging::Subject, cx: &mut Cx<'_>) -> Option<crate::brief::Reference> {
+        let told = subject.told_of_noted()?;
+        cx.emit(EventKind::Warned { message: format!("not shown whole: {}", told.replace('\n', "; ")) });
+        let name = "files that are not shown, or not shown whole; deduct nothing for that".to_owned();
+        Some(crate::brief::Reference { name, text: cx.intern(told) })
     }
 
     fn heard(&mut self, heard: Option<Vec<SeatReview<Scored>>>, cx: &mut Cx<'_>) {

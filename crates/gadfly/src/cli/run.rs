@@ -18,11 +18,11 @@ Examples:
   gadfly run \"Add search\" --protocol audit --criterion \"lists matches\" --verify \"cargo test\"
   gadfly run \"Write it\" --rubric r.md > it.md  the approved draft and nothing else";
 
-#[derive(Args, Debug)]
+#[derive(Args, Clone, Debug)]
 #[command(after_help = RUN_EXAMPLES)]
 pub struct RunArgs {
-    /// The task, or the name of a loop of gadfly.toml, of a phase or of a task of the project; `-` reads the
-    /// task from standard input
+    /// The task, or the name of a loop of gadfly.toml, of a phase or of a task of the project, or of a slice or a
+    /// milestone with several tasks; `-` reads the task from standard input
     #[arg(value_name = "TASK")]
     pub task: Option<String>,
     /// What the loop or phase that TASK names is to do

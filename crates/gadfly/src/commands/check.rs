@@ -3,19 +3,25 @@
 
 mod project;
 
+use gadfly_project::Problem;
 use gadfly_runtime::doctor;
 use serde_json::json;
 
+use crate::cli::CheckArgs;
 use crate::context::Context;
 use crate::exit::{self, Code};
 use crate::output::{error, print, problems};
 use project::CheckedProject;
 
-pub fn check(context: &Context) -> Code {
+/// Lines about a project's own files that are shown unasked.
+const SHOWN: usize = 9;
+
+pub fn check(args: &CheckArgs, context: &Context) -> Code {
     let env = gadfly_runtime::agents::environment();
     let mut found = context.problems.clone();
     found.extend(doctor::check(&context.config, &context.root.dir, &env, &context.problems));
     let project = CheckedProject::look(context);
+    let configured = found.len();
     for problem in project.iter().flat_map(|project| &project.problems) {
         if !found.contains(problem) {
             found.push(problem.clone());
@@ -33,11 +39,36 @@ pub fn check(context: &Context) -> Code {
             }
         }
     } else {
-        problems::draw(&found, &context.root.dir);
-        for line in project.iter().flat_map(CheckedProject::lines) {
-            if let Err(code) = print::out(&line) {
+        let root = &context.root.dir;
+        let (own, theirs) = found.split_at(configured);
+        problems::draw(own, root);
+        let told: Vec<String> = project.iter().flat_map(CheckedProject::lines).collect();
+        let room = if args.all { usize::MAX } else { SHOWN };
+        let (wrong, remarked): (Vec<&Problem>, Vec<&Problem>) = theirs.iter().partition(|p| p.is_error());
+        // Somebody else wrote these files: what stops a run is shown whole, the rest in a line each.
+        let mut used = 0;
+        for problem in wrong {
+            problems::draw(std::slice::from_ref(problem), root);
+            used += if problem.at.is_some() { 6 } else { 1 + usize::from(problem.help.is_some()) };
+        }
+        let lines = remarked.len() + told.len();
+        let left = room.saturating_sub(used).max(3);
+        // One of them says how many more there are.
+        let shown = if lines <= left { lines } else { left - 1 };
+        for problem in remarked.iter().take(shown) {
+            if args.all {
+                problems::draw(std::slice::from_ref(*problem), root);
+            } else {
+                print::err(&problems::line(problem));
+            }
+        }
+        for line in told.iter().take(shown.saturating_sub(remarked.len())) {
+            if let Err(code) = print::out(line) {
                 return code;
             }
+        }
+        if shown < lines {
+            print::err(&format!("{} more remarks: gadfly check --all", lines - shown));
         }
         print::err(&verdict(context, project.as_ref(), errors, warnings));
     }

@@ -4,9 +4,11 @@ use std::fs::File;
 use std::io::{ErrorKind, Write as _};
 
 use gadfly_project::Overrides;
+use gadfly_project::layout::{self, Layout, ProjectFiles};
 use gadfly_project::root::CONFIG_NAME;
-use gadfly_project::starter::{FoundAgent, starter};
+use gadfly_project::starter::{FoundAgent, ProjectHints, starter_for};
 use gadfly_runtime::doctor::{self, NOTHING_FOUND};
+use gadfly_runtime::project_status::state_project;
 
 use crate::agreement::{self, Uses};
 use crate::cli;
@@ -27,7 +29,14 @@ pub async fn init(args: &cli::Init, context: &Context) -> Code {
     let diagnosis =
         doctor::diagnose(&context.root, &context.config, &context.store(), &context.user, &env).await;
     let found = doctor::proposal(&diagnosis);
-    let text = if found.is_empty() { NOTHING_FOUND.to_owned() } else { starter(&found) };
+    let files = layout::read(&context.root.dir, &context.config);
+    let has = |program: &str| gadfly_runtime::agents::is_installed(program, &env);
+    let hints = ProjectHints::of(&files, state_project(&context.root.dir).as_deref(), has);
+    let text = if found.is_empty() {
+        format!("{NOTHING_FOUND}{}", hints.tables())
+    } else {
+        starter_for(&found, &hints)
+    };
     print::err(&format!("{shown}:\n"));
     if let Err(code) = print::out(safe::block(&text).trim_end()) {
         return code;
@@ -45,7 +54,7 @@ pub async fn init(args: &cli::Init, context: &Context) -> Code {
         Ok(()) => {
             print::err(&format!("written: {shown}"));
             trust_what_was_shown(context);
-            print::err(next_step(&found));
+            print::err(next_step(&found, &files));
             exit::OK
         }
         Err(e) if e.kind() == ErrorKind::AlreadyExists => error::usage(&taken),
@@ -65,12 +74,18 @@ fn trust_what_was_shown(context: &Context) {
     }
 }
 
-fn next_step(found: &[FoundAgent]) -> &'static str {
+fn next_step(found: &[FoundAgent], files: &ProjectFiles) -> &'static str {
     if found.is_empty() {
         "next: uncomment a worker in it, then gadfly run \"Write …\" --criterion \"at most 150 words\""
     } else if found.iter().any(|f| f.kind.is_http() && f.model.is_none()) {
         "next: put model names where it says CHOOSE-A-MODEL, then gadfly check"
+    } else if files.registry.is_some() {
+        "next: gadfly next says who can run; gadfly pipeline \"…\" runs them"
     } else {
-        "next: gadfly run \"Write …\" --criterion \"at most 150 words\""
+        match files.layout {
+            Layout::Neuroflow => "next: gadfly run paper --task \"Methods section\", or another phase",
+            Layout::Nubos => "next: gadfly run M001-S001-T0001 for a task, gadfly run M001-S001 for a slice",
+            _ => "next: gadfly run \"Write …\" --criterion \"at most 150 words\"",
+        }
     }
 }

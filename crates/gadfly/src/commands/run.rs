@@ -1,5 +1,6 @@
 //! `gadfly run`: from flags to a request, through trust and consent, to a driven run.
 
+mod several;
 mod task_argument;
 
 use std::io::{Read as _, stdin};
@@ -37,11 +38,18 @@ pub async fn run(args: RunArgs, context: &Context) -> Code {
             Err(code) => return code,
         }
     }
+    let whole = several::is_meant(&args, context);
     let named =
         ["worker", "critic"].iter().any(|role| args.options.word(ConfigSection::Loop, role).is_some());
     let done = match proposal::for_nobody(context, named).await {
-        Ok(Some(proposed)) => Box::pin(go(args, &proposed)).await,
-        Ok(None) => Box::pin(go(args, context)).await,
+        Ok(proposed) => {
+            let context = proposed.as_ref().unwrap_or(context);
+            if whole {
+                Box::pin(several::run(args, context)).await
+            } else {
+                Box::pin(go(args, context)).await
+            }
+        }
         Err(code) => Err(code),
     };
     done.unwrap_or_else(|code| code)

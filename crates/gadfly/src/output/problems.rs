@@ -22,6 +22,14 @@ pub fn draw(problems: &[Problem], root: &Path) -> usize {
     problems.iter().filter(|p| p.is_error()).count()
 }
 
+/// One in a line of its own: where, what, and what to do.
+pub fn line(problem: &Problem) -> String {
+    let at = problem.at.as_ref().map(|at| format!("{}:{}: ", at.file.display(), at.line)).unwrap_or_default();
+    let help = problem.help.as_ref().map(|help| format!(" ({help})")).unwrap_or_default();
+    let word = if problem.is_error() { "error" } else { "warning" };
+    safe::line(&format!("{word}: {at}{}{help}", problem.message), 400)
+}
+
 /// Draws them and gives the code that belongs to a configuration that cannot be used.
 pub fn refuse(problems: &[Problem], root: &Path) -> Code {
     draw(problems, root);

@@ -133,6 +133,8 @@ impl LoopConfig {
         add("worker", &self.options.worker);
         add("build_fixer", &self.audit.build_fixer);
         add("researcher", &self.audit.researcher);
+        add("architect", &self.audit.architect);
+        add("test_writer", &self.audit.test_writer);
         for seat in &self.critics {
             add("critic", &Some(seat.with(seat.value.agent.clone())));
         }

@@ -64,6 +64,18 @@ impl Page {
 
     /// The bullets under the first-level or deeper headings whose words are one of these.
     pub fn bullets_under(&self, headings: &[&str]) -> Vec<Sourced<String>> {
+        self.under(headings, |_| true)
+    }
+
+    /// The same without those that are ticked off.
+    pub fn open_under(&self, headings: &[&str]) -> Vec<Sourced<String>> {
+        self.under(headings, |line| {
+            let item = line.trim_start().trim_start_matches(['-', '*', '+']).trim_start();
+            !item.starts_with("[x]") && !item.starts_with("[X]") && !item.starts_with("~~")
+        })
+    }
+
+    fn under(&self, headings: &[&str], counts: impl Fn(&str) -> bool) -> Vec<Sourced<String>> {
         let mut kept = Vec::new();
         let (mut within, mut fenced) = (None, false);
         for (line, span) in self.lines() {
@@ -75,7 +87,7 @@ impl Page {
                 } else if within.is_some_and(|w| level <= w) {
                     within = None;
                 }
-            } else if within.is_some() && !fenced && !line.trim_start().starts_with('|') {
+            } else if within.is_some() && !fenced && !line.trim_start().starts_with('|') && counts(line) {
                 kept.push(span);
             }
         }
@@ -196,8 +208,15 @@ fn setting(line: &str) -> Option<(String, String)> {
     Some((key, value.trim().to_owned()))
 }
 
+/// Without quotes, and without a comment after an unquoted value.
 fn unquoted(value: &str) -> &str {
     let value = value.trim();
+    let value = match value.split_once(" #") {
+        Some((before, comment)) if comment.starts_with([' ', '#']) && !before.starts_with(['"', '\'']) => {
+            before.trim_end()
+        }
+        _ => value,
+    };
     let quoted = |q: char| value.strip_prefix(q).and_then(|v| v.strip_suffix(q));
     ['"', '\'', '`'].into_iter().find_map(quoted).unwrap_or(value)
 }

@@ -1,5 +1,5 @@
-//! What the plugin brings, where a project has it at hand: phase skills and agent files. A plugin that is installed
-//! elsewhere is not looked for.
+//! What the plugin brings: phase skills and agent files, where a project has them at hand, else where the user installed
+//! it.
 
 use std::path::{Path, PathBuf};
 
@@ -10,8 +10,8 @@ use crate::place::{Problem, visible};
 use crate::suggest;
 use crate::trust::{Group, TrustEntry, What};
 
-use super::NeuroflowSkill;
 use super::page::{self, Page};
+use super::{NeuroflowProject, NeuroflowSkill};
 
 /// Folders of a project that may hold the plugin's `skills/` and `agents/`, the first that has a file wins.
 const HOMES: [&str; 5] = ["", ".claude", "neuroflow", "plugins/neuroflow", ".claude/plugins/neuroflow"];
@@ -20,7 +20,7 @@ const MOST_ENTRIES: usize = 2000;
 /// A text that goes into a brief, and the file it is from.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct SourcedText {
-    /// From the project's root.
+    /// From the project's root; of a plugin that is installed elsewhere, whole.
     pub path: PathBuf,
     pub text: String,
     /// Of all bytes of the file.
@@ -44,20 +44,28 @@ impl SourcedText {
 }
 
 /// The words of an agent's file: all but its front matter, whether that is valid or not.
-pub(super) fn agent(root: &Path, name: &str, problems: &mut Vec<Problem>) -> Option<SourcedText> {
-    first(root, &Path::new("agents").join(format!("{name}.md")), problems)
+pub(super) fn agent(
+    project: NeuroflowProject<'_>,
+    name: &str,
+    problems: &mut Vec<Problem>,
+) -> Option<SourcedText> {
+    first(project, &Path::new("agents").join(format!("{name}.md")), problems)
 }
 
 /// The skill of a phase, or of the closest phase that has one.
-pub(super) fn skill(root: &Path, phase: &str, problems: &mut Vec<Problem>) -> Option<NeuroflowSkill> {
+pub(super) fn skill(
+    project: NeuroflowProject<'_>,
+    phase: &str,
+    problems: &mut Vec<Problem>,
+) -> Option<NeuroflowSkill> {
     let of = |phase: &str, problems: &mut Vec<Problem>| {
         let path = Path::new("skills").join(format!("phase-{phase}")).join("SKILL.md");
-        Some(NeuroflowSkill { phase: phase.to_owned(), words: first(root, &path, problems)? })
+        Some(NeuroflowSkill { phase: phase.to_owned(), words: first(project, &path, problems)? })
     };
     if let Some(own) = of(phase, problems) {
         return Some(own);
     }
-    let known = phases(root);
+    let known = phases(project);
     let near = closest(phase, &known)?.to_owned();
     of(&near, problems)
 }
@@ -74,10 +82,11 @@ fn closest<'a>(phase: &str, known: &'a [String]) -> Option<&'a str> {
 }
 
 /// The phases that have a skill.
-pub(super) fn phases(root: &Path) -> Vec<String> {
-    let mut all: Vec<String> = HOMES
-        .iter()
-        .flat_map(|home| entries(&root.join(home).join("skills")))
+pub(super) fn phases(project: NeuroflowProject<'_>) -> Vec<String> {
+    let own = HOMES.iter().map(|home| project.root.join(home));
+    let mut all: Vec<String> = own
+        .chain(project.plugins.iter().cloned())
+        .flat_map(|home| entries(&home.join("skills")))
         .filter_map(|name| name.strip_prefix("phase-").map(ToOwned::to_owned))
         .collect();
     all.sort();
@@ -85,11 +94,18 @@ pub(super) fn phases(root: &Path) -> Vec<String> {
     all
 }
 
-fn first(root: &Path, path: &Path, problems: &mut Vec<Problem>) -> Option<SourcedText> {
-    HOMES.iter().find_map(|home| {
-        let page = Page::read(root, &Path::new(home).join(path), problems)?;
+fn first(project: NeuroflowProject<'_>, path: &Path, problems: &mut Vec<Problem>) -> Option<SourcedText> {
+    let words = |page: Page| {
         let text = page::body(&page.text).to_owned();
         (!text.is_empty()).then(|| SourcedText::of(page, text))
+    };
+    let own =
+        HOMES.iter().find_map(|home| words(Page::read(project.root, &Path::new(home).join(path), problems)?));
+    own.or_else(|| {
+        project.plugins.iter().find_map(|plugin| {
+            let page = Page::read(plugin, path, problems)?;
+            words(Page { path: plugin.join(&page.path), ..page })
+        })
     })
 }
 

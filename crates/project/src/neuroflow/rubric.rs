@@ -29,6 +29,9 @@ const CRITERIA: [&str; 7] = [
     "must have",
 ];
 
+/// Headings whose bullets are still to be settled.
+const OPEN: [&str; 4] = ["open items", "open questions", "open issues", "to do"];
+
 /// Phases whose drafts are not prose for a journal.
 const CODE: [&str; 11] = [
     "experiment",
@@ -49,6 +52,8 @@ pub(super) struct Pages<'a> {
     pub objectives: Option<&'a Page>,
     pub flow: Option<&'a Page>,
     pub phase_flow: Option<&'a Page>,
+    /// What a lab wants every review to look at.
+    pub checklist: Option<&'a Page>,
 }
 
 /// The items by contributor, and a line for each page that gave some.
@@ -75,7 +80,15 @@ pub(super) fn of(phase: &str, pages: &Pages<'_>) -> (Vec<RubricSource>, Vec<Stri
             }
             items.extend(objectives(page.bullets_under(&["objectives", "project objectives"])));
             items.extend(page.bullets_under(&CRITERIA));
+            if from != Contributor::Config {
+                items.extend(open_items(page.open_under(&OPEN)));
+            }
             note(page, items.len(), &mut notes);
+        }
+        if let (Contributor::Config, Some(page)) = (from, pages.checklist) {
+            let found = page.items();
+            note(page, found.len(), &mut notes);
+            items.extend(found);
         }
         if let (Contributor::Config, Some(page)) = (from, pages.objectives) {
             let found = objectives(page.items());
@@ -85,6 +98,10 @@ pub(super) fn of(phase: &str, pages: &Pages<'_>) -> (Vec<RubricSource>, Vec<Stri
         sources.push(RubricSource { from, items });
     }
     (sources, notes)
+}
+
+fn open_items(items: Vec<Sourced<String>>) -> Vec<Sourced<String>> {
+    items.into_iter().map(|i| i.map(|text| format!("takes account of the open item: {text}"))).collect()
 }
 
 fn objectives(items: Vec<Sourced<String>>) -> Vec<Sourced<String>> {

@@ -22,8 +22,12 @@ fn project(files: &[(&str, &str)]) -> TempDir {
 fn read(files: &[(&str, &str)], name: &str) -> (PhaseSpec, Vec<Problem>) {
     let dir = project(files);
     let mut problems = Vec::new();
-    let phase = phase(dir.path(), name, &mut problems);
+    let phase = phase(at(dir.path()), name, &mut problems);
     (phase.unwrap_or_else(|| panic!("{problems:?}")), problems)
+}
+
+fn at(root: &Path) -> NeuroflowProject<'_> {
+    NeuroflowProject { root, plugins: &[] }
 }
 
 fn rubric(phase: &PhaseSpec) -> Vec<String> {
@@ -41,7 +45,7 @@ fn plain_and_bold_keys_say_the_same_and_the_pages_keep_their_order() {
                 (".neuroflow/project_config.md", config),
                 (
                     ".neuroflow/flow.md",
-                    "# flow\n\n## Constraints\n- no causal claims\n\n## Open items\n- ask Ann\n",
+                    "# flow\n\n## Constraints\n- no causal claims\n\n## Open items\n- [ ] ask Ann\n- [x] ask Bob\n",
                 ),
                 (
                     ".neuroflow/paper/flow.md",
@@ -56,6 +60,7 @@ fn plain_and_bold_keys_say_the_same_and_the_pages_keep_their_order() {
             [
                 "follows the conventions of the target journal: NeuroImage",
                 "no causal claims",
+                "takes account of the open item: ask Ann",
                 "states the sample size",
                 "cites the preregistration",
             ],
@@ -99,17 +104,17 @@ fn what_is_about_prose_is_no_criterion_of_code() {
 
 #[test]
 fn an_output_path_is_resolved_and_may_not_leave_the_project() {
-    let at = |said: &str| {
+    let output = |said: &str| {
         let dir = project(&[(".neuroflow/flow.md", &format!("output_path: {said}\n"))]);
         let mut problems = Vec::new();
-        let found = phase(dir.path(), "paper", &mut problems);
+        let found = phase(at(dir.path()), "paper", &mut problems);
         let inner = found.and_then(|p| p.output).map(|o| o.strip_prefix(dir.path()).unwrap().to_owned());
         (inner, problems.first().map(|p| p.message.clone()))
     };
-    assert_eq!(at("../scripts/analysis").0, Some("scripts/analysis".into()));
-    assert_eq!(at("text/").0, Some("text/".into()));
+    assert_eq!(output("../scripts/analysis").0, Some("scripts/analysis".into()));
+    assert_eq!(output("text/").0, Some("text/".into()));
     for bad in ["../../elsewhere", "/etc", "a/../../../x"] {
-        let (path, message) = at(bad);
+        let (path, message) = output(bad);
         assert_eq!(path, None, "{bad}");
         assert_eq!(message.unwrap(), format!("output_path `{bad}` leaves the project"));
     }
@@ -117,14 +122,14 @@ fn an_output_path_is_resolved_and_may_not_leave_the_project() {
         ".neuroflow/project_config.md",
         "## Output paths\n| phase | path |\n|---|---|\n| paper | `ms/` |\n",
     )]);
-    let found = phase(dir.path(), "paper", &mut Vec::new()).unwrap();
+    let found = phase(at(dir.path()), "paper", &mut Vec::new()).unwrap();
     assert_eq!(found.output, Some(dir.path().join("ms/")));
     let dir = project(&[]);
     assert_eq!(
-        phase(dir.path(), "paper", &mut Vec::new()).unwrap().output,
+        phase(at(dir.path()), "paper", &mut Vec::new()).unwrap().output,
         Some(dir.path().join("manuscript/"))
     );
-    assert_eq!(phase(dir.path(), "notes", &mut Vec::new()).unwrap().output, None);
+    assert_eq!(phase(at(dir.path()), "notes", &mut Vec::new()).unwrap().output, None);
 }
 
 #[test]
@@ -182,12 +187,12 @@ fn only_phases_are_phases() {
         ("..", false),
         ("a b", false),
     ] {
-        assert_eq!(is_phase(dir.path(), name), is, "{name}");
+        assert_eq!(is_phase(at(dir.path()), name), is, "{name}");
     }
-    assert!(!is_phase(tempfile::tempdir().unwrap().path(), "paper"), "there is no .neuroflow/ there");
-    assert_eq!(nearest(dir.path(), "papr").as_deref(), Some("paper"));
+    assert!(!is_phase(at(tempfile::tempdir().unwrap().path()), "paper"), "there is no .neuroflow/ there");
+    assert_eq!(nearest(at(dir.path()), "papr").as_deref(), Some("paper"));
     let mut problems = Vec::new();
-    assert_eq!(phase(dir.path(), "papr", &mut problems), None);
+    assert_eq!(phase(at(dir.path()), "papr", &mut problems), None);
     assert_eq!(problems[0].to_string(), "error: there is no phase `papr`\n  help: did you mean `paper`?");
 }
 
@@ -200,7 +205,7 @@ fn a_log_that_is_a_link_out_of_the_project_is_refused() {
     std::os::unix::fs::symlink(outside.path().join("rc"), dir.path().join(".neuroflow/paper/critic-log.md"))
         .unwrap();
     let mut problems = Vec::new();
-    assert_eq!(phase(dir.path(), "paper", &mut problems), None);
+    assert_eq!(phase(at(dir.path()), "paper", &mut problems), None);
     assert!(problems[0].message.contains("lies outside the project"), "{problems:?}");
 }
 
@@ -213,4 +218,64 @@ proptest::proptest! {
         }
         let _ = page.cell("a", "b");
     }
+}
+
+#[test]
+fn a_worker_gets_the_pages_of_other_phases_too_and_no_log() {
+    let (phase, _) = read(
+        &[
+            (".neuroflow/project_config.md", "---\nnf_schema: 1\nactive_phase: paper # now\n---\n"),
+            (".neuroflow/data-analyze/analysis-summary.md", "n = 24"),
+            (".neuroflow/data-analyze/critic-log.md", "secret"),
+            (".neuroflow/ideation/research-question.md", "Does it?"),
+            (".neuroflow/sessions/today.md", "private"),
+            (".neuroflow/paper/outline.md", "Results"),
+        ],
+        "paper",
+    );
+    let pages: Vec<String> = phase.context.iter().map(|w| w.path.display().to_string()).collect();
+    let expected = [
+        "paper/outline.md",
+        "project_config.md",
+        "ideation/research-question.md",
+        "data-analyze/analysis-summary.md",
+    ];
+    assert_eq!(pages, expected.map(|page| format!(".neuroflow/{page}")));
+}
+
+#[test]
+fn a_newer_schema_is_refused_and_comments_are_no_values() {
+    let dir = project(&[(".neuroflow/project_config.md", "---\nnf_schema: 9\n---\n")]);
+    let mut problems = Vec::new();
+    assert_eq!(phase(at(dir.path()), "paper", &mut problems), None);
+    assert_eq!(problems[0].message, "project_config.md has nf_schema 9; this version understands 1");
+    let config = "target_journal: eLife # optional\nwriting_style: \"plain # terse\"\n";
+    let (phase, _) = read(&[(".neuroflow/project_config.md", config)], "paper");
+    let expected =
+        ["follows the conventions of the target journal: eLife", "is written in this style: plain # terse"];
+    assert_eq!(rubric(&phase), expected);
+}
+
+#[test]
+fn the_plugin_is_used_where_it_is_installed_and_the_projects_own_files_first() {
+    let dir = project(&[("agents/paper-critic.md", "Ours.")]);
+    let plugin = project(&[
+        ("agents/paper-critic.md", "Theirs."),
+        ("agents/paper-writer.md", "You write."),
+        ("skills/phase-poster/SKILL.md", "Make posters."),
+    ]);
+    let plugins = [plugin.path().to_owned()];
+    let here = NeuroflowProject { root: dir.path(), plugins: &plugins };
+    let found = phase(here, "paper", &mut Vec::new()).unwrap();
+    assert_eq!(found.critic.words.unwrap().text, "Ours.");
+    let writer = found.worker.words.unwrap();
+    assert_eq!(
+        (writer.text.as_str(), writer.path),
+        ("You write.", plugin.path().join("agents/paper-writer.md"))
+    );
+    let poster = phase(here, "poster", &mut Vec::new()).unwrap();
+    assert_eq!(poster.skill.unwrap().words.text, "Make posters.");
+    assert_eq!(active_phase(here), None);
+    fs::write(dir.path().join(".neuroflow/flow.md"), "**Active phase:** Data Analyze\n").unwrap();
+    assert_eq!(active_phase(here).as_deref(), Some("data-analyze"));
 }

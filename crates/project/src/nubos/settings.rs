@@ -19,11 +19,21 @@ pub struct NubosSettings {
     pub rounds: u64,
     pub verify_runs: u64,
     pub economy: Economy,
+    /// Somebody says how a task should be built before it is.
+    pub architect: bool,
+    /// Somebody writes a task's tests before it is built.
+    pub test_writer: bool,
 }
 
 impl Default for NubosSettings {
     fn default() -> Self {
-        Self { rounds: u64::from(ROUNDS), verify_runs: 1, economy: Economy::Lite }
+        Self {
+            rounds: u64::from(ROUNDS),
+            verify_runs: 1,
+            economy: Economy::Lite,
+            architect: false,
+            test_writer: false,
+        }
     }
 }
 
@@ -80,5 +90,7 @@ pub(super) fn of(config: &Value, problems: &mut Vec<Problem>) -> NubosSettings {
             usual.economy
         }),
     };
-    NubosSettings { rounds, verify_runs, economy }
+    let wanted = |name: &str| key("agents", name).and_then(Value::as_bool) == Some(true);
+    let (architect, test_writer) = (wanted("architect"), wanted("test_writer"));
+    NubosSettings { rounds, verify_runs, economy, architect, test_writer }
 }

@@ -8,6 +8,7 @@ use serde_json::json;
 use tempfile::TempDir;
 
 use super::*;
+use crate::place::ConfigLayer;
 
 const ID: &str = "M001-S002-T0003";
 const SLICE: &str = ".nubos-pilot/milestones/M001/slices/S002";
@@ -29,7 +30,7 @@ fn plan_at() -> String {
 }
 
 fn asked(root: &Path) -> TaskQuery<'_> {
-    TaskQuery { root, redo: false, verified: false }
+    TaskQuery { root, redo: false, verified: false, judged: false }
 }
 
 fn read(plan: &str, others: &[(&str, &str)]) -> (Option<NubosTask>, Vec<String>) {
@@ -51,7 +52,8 @@ fn a_plan_gives_commands_scope_and_task() {
     assert_eq!(problems, Vec::<String>::new());
     let task = task.unwrap();
     assert_eq!(task.title, "M001-S002-T0003 — Add search");
-    assert_eq!(values(&task.verify), ["cargo test && test 1 -lt 2", "echo \"&lt;\""]);
+    let script = "bash -eo pipefail -c 'cargo test && test 1 -lt 2\necho \"&lt;\"'";
+    assert_eq!(values(&task.verify), [script]);
     assert!(task.verify.iter().all(|v| v.layer == ConfigLayer::Project), "the project's commands need trust");
     assert_eq!(task.verify[0].place.as_ref().unwrap().line, 16);
     assert_eq!(values(&task.scope), ["src/a.rs", "tests/**"]);
@@ -65,7 +67,11 @@ fn manual_steps_are_never_commands() {
         "---\nid: M001-S002-T0003\nstatus: pending\nfiles_modified: [a]\n---\n<verify>\nmake\n<manual>\nrm -rf /\n</verify>\n",
         &[],
     );
-    assert_eq!(values(&task.unwrap().verify), ["make"], "an unclosed <manual> reaches to the block's end");
+    assert_eq!(
+        values(&task.unwrap().verify),
+        ["bash -eo pipefail -c 'make'"],
+        "an unclosed <manual> reaches to the block's end"
+    );
     let (none, problems) = read(
         "---\nid: M001-S002-T0003\nstatus: pending\nfiles_modified: [a]\n---\n<verify><manual>look</manual></verify>",
         &[],
@@ -178,7 +184,62 @@ fn a_plan_by_its_path_brings_its_id() {
         "---\nid: T0001\nmilestone: M001\nslice: M001-S002\nstatus: pending\nfiles_modified: a\n---\n<verify>make</verify>",
     )]);
     let found = task_at(asked(dir.path()), &dir.path().join("plans/x.md"), &mut Vec::new()).unwrap();
-    assert_eq!((found.id.as_str(), values(&found.scope)), ("M001-S002-T0001", vec!["a".to_owned()]));
+    assert_eq!((found.id.as_str(), values(&found.scope)), ("M001-S002-T0001", vec!["/a".to_owned()]));
+}
+
+#[test]
+fn criteria_that_are_not_written_or_share_an_id_are_refused() {
+    let plan = |criteria: &str| {
+        format!(
+            "---\nstatus: pending\nfiles_modified: [a]\n---\n<verify>make</verify>\n<acceptance_criteria>\n{criteria}\n</acceptance_criteria>"
+        )
+    };
+    for unwritten in ["- TBD", "- it works\n- TODO — say what", "- [criterion]", "- {{acceptance_text}}"] {
+        let (task, problems) = read(&plan(unwritten), &[]);
+        assert_eq!(task, None);
+        assert!(
+            problems[0].starts_with("a success criterion of the plan is not written yet: "),
+            "{problems:?}"
+        );
+    }
+    let (task, _) =
+        read(&plan("- API: returns 401\n- API: returns 403\n- AC-2: is fast\n- [docs](x.md)"), &[]);
+    let criteria: Vec<_> = values(&task.unwrap().criteria).into_iter().map(|c| (c.name, c.text)).collect();
+    let expected = [
+        (None, "API: returns 401".into()),
+        (None, "API: returns 403".into()),
+        (Some("AC-2".into()), "is fast".into()),
+        (None, "[docs](x.md)".into()),
+    ];
+    assert_eq!(criteria, expected);
+    let (task, problems) = read(&plan("- SC-1: a\n- sc-1 is not an id\n- SC-1: b"), &[]);
+    assert_eq!((task, problems), (None, vec!["two success criteria have the id `SC-1`".to_owned()]));
+    let slice = format!("{SLICE}/S002-PLAN.md");
+    let (task, problems) = read(
+        "---\nstatus: pending\nfiles_modified: [a]\n---\n<verify>make</verify>",
+        &[(slice.as_str(), "<success_criteria>\n<!-- MUST FILL\n- x -->\n- TBD\n</success_criteria>")],
+    );
+    assert_eq!(task.unwrap().criteria, []);
+    assert!(problems[0].ends_with("S002-PLAN.md are not written yet"), "{problems:?}");
+}
+
+#[test]
+fn a_task_waits_for_what_it_depends_on() {
+    let plan = "---\nstatus: pending\ndepends_on:\n  - M001-S002-T0001\nfiles_modified: [a]\n---\n<verify>make</verify>";
+    let (task, problems) = read(plan, &[]);
+    assert_eq!(task, None);
+    assert_eq!(
+        problems,
+        ["tasks-unknown-dep: M001-S002-T0003 depends on `M001-S002-T0001`, which has no plan"]
+    );
+    let other = format!("{SLICE}/tasks/T0001/T0001-PLAN.md");
+    let (task, problems) = read(plan, &[(other.as_str(), "---\nstatus: pending\n---\n")]);
+    assert_eq!(task, None);
+    assert_eq!(problems, ["M001-S002-T0003 depends on M001-S002-T0001, which is pending"]);
+    for over in ["done", "skipped"] {
+        let head = format!("---\nstatus: {over}\n---\n");
+        assert!(read(plan, &[(other.as_str(), head.as_str())]).0.is_some(), "{over}");
+    }
 }
 
 #[test]
@@ -240,7 +301,7 @@ fn modules_are_no_agents() {
 proptest::proptest! {
     #[test]
     fn no_plan_panics(text in "(---\n)?[-a-z:<>/&; \n\r#\\[\\],\"']{0,40}(<verify>|<automated>|</automated>|</verify>|<manual>|---\n|status: done\n|ü){0,6}[-a-z:<>\n]{0,20}") {
-        let _ = verify(Path::new("p"), &text);
+        let _ = verify::commands(Path::new("p"), &text);
         let head = PageHead::read(&text);
         let _ = (head.list("a"), head.text("status"), head.span("status"));
         let _ = tags::items(Path::new("p"), &text, "verify");

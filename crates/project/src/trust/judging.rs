@@ -16,8 +16,19 @@ use crate::nubos::NubosTask;
 use crate::place::{SourceSpan, visible};
 
 /// What says who works, on what and where the result goes. Commands, servers and powers have lines of their own.
-const NOT_OF_LOOPS: [&str; 9] =
-    ["worker", "build_fixer", "researcher", "draft", "out", "commit", "branch", "verify", "task_id"];
+const NOT_OF_LOOPS: [&str; 11] = [
+    "worker",
+    "build_fixer",
+    "researcher",
+    "architect",
+    "test_writer",
+    "draft",
+    "out",
+    "commit",
+    "branch",
+    "verify",
+    "task_id",
+];
 const NOT_OF_GOALS: [&str; 6] = ["worker", "risk", "mcp", "in_place", "commit", "branch"];
 /// What has a line of its own, and what a call costs.
 const NOT_OF_AGENTS: [&str; 19] = [

@@ -25,9 +25,12 @@ pub fn of_manifest(manifest: &RunManifest) -> Vec<TrustEntry> {
     runs.chain(reads).chain(contacts).chain(risk).chain(in_place).chain(judged).collect()
 }
 
-/// The places of the user's that the plan writes. Reports go where the run's own name says.
+/// The places of the user's that the plan writes. Reports go where the run's own name says, a status where the task's does.
 pub fn written_by(manifest: &RunManifest) -> Vec<String> {
-    let named = manifest.writes.iter().filter(|write| !matches!(write, PlannedWrite::Reports(_)));
+    let named = manifest
+        .writes
+        .iter()
+        .filter(|write| !matches!(write, PlannedWrite::Reports(_) | PlannedWrite::TaskStatus(_)));
     named.map(|write| write.path().to_owned()).collect()
 }
 

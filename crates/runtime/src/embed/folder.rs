@@ -132,6 +132,8 @@ impl PlansRun for AuditLoop {
             worker: options.worker(),
             build_fixer: None,
             researcher: None,
+            architect: None,
+            test_writer: None,
             critics: vec![options.seat()],
             rounds: options.rounds.unwrap_or(audit::ROUNDS),
             block_on: Severity::Nit,
@@ -139,6 +141,7 @@ impl PlansRun for AuditLoop {
             examine: true,
             acceptance: Some(acceptance(self.commit.as_ref(), &options.task)),
             max_parts: PARTS,
+            keeps_status: false,
             run_id: draft.run.to_string(),
             report_dir: draft.run_dir.to_string_lossy().into_owned(),
         };

@@ -10,6 +10,8 @@ use gadfly_journal::report_files::ReportFile;
 use gadfly_journal::{RunId, shared_file};
 use gadfly_project::{file, landing};
 
+use crate::task_status::KeptStatus;
+
 /// Which bytes of a shared log are ours is remembered in the run's folder.
 const MEMORY: &str = "shared-log.json";
 
@@ -17,6 +19,7 @@ const MEMORY: &str = "shared-log.json";
 pub struct ReportPaths {
     log: Option<PathBuf>,
     reports: Option<PathBuf>,
+    status: Option<KeptStatus>,
 }
 
 impl ReportPaths {
@@ -31,7 +34,15 @@ impl ReportPaths {
         let folder = format!(".nubos-pilot/.tmp/{run}");
         let wanted = writes.contains(&PlannedWrite::Reports(folder.clone()));
         let project = start.plan.workspace.as_ref().map(|w| Path::new(&w.project)).filter(|_| wanted);
-        Self { log, reports: project.and_then(|project| file::inside(project, Path::new(&folder)).ok()) }
+        let reports = project.and_then(|project| file::inside(project, Path::new(&folder)).ok());
+        Self { log, reports, status: KeptStatus::among(&writes, start, run) }
+    }
+
+    /// The work is with the user: the project's own list says so, too.
+    pub fn is_done(&self, wall_ms: u64) {
+        if let Some(status) = &self.status {
+            status.done(wall_ms);
+        }
     }
 
     pub fn has_log(&self) -> bool {

@@ -25,6 +25,7 @@ pub(super) fn settings(
     problems: &mut Vec<Problem>,
 ) -> Option<AuditSettings> {
     let criteria = criteria_of(config, request, problems)?;
+    problems.extend(twice(&criteria).map(|problem| problem.at(config.place.as_ref())));
     if !request.rubrics.is_empty() {
         let message = "`audit` goes by success criteria, not by a rubric";
         problems
@@ -75,6 +76,8 @@ pub(super) fn settings(
         worker: named(&config.options.worker),
         build_fixer: named(&config.audit.build_fixer),
         researcher: named(&config.audit.researcher),
+        architect: named(&config.audit.architect),
+        test_writer: named(&config.audit.test_writer),
         critics: seats(config),
         rounds: small(config.options.rounds.value),
         block_on: config.audit.block_on.value,
@@ -82,6 +85,7 @@ pub(super) fn settings(
         examine: true,
         acceptance: (!review).then_some(acceptance),
         max_parts: small(config.options.max_parts.value),
+        keeps_status: false,
         run_id: String::new(),
         report_dir: String::new(),
     })
@@ -112,7 +116,28 @@ fn criteria_of(
                 .at(config.place.as_ref()),
         );
     }
-    Some(numbered(given))
+    Some(numbered(told_apart(given)))
+}
+
+/// A word before a colon that several criteria begin with is no id: `API: returns 401`, `API: returns 403`.
+fn told_apart(mut given: Vec<CriterionSetting>) -> Vec<CriterionSetting> {
+    let is_word = |name: &String| !name.contains(|c: char| c.is_ascii_digit());
+    let words: Vec<String> = given.iter().filter_map(|c| c.name.clone()).filter(is_word).collect();
+    for criterion in &mut given {
+        if let Some(name) = criterion.name.take_if(|n| words.iter().filter(|w| *w == n).count() > 1) {
+            criterion.text = format!("{name}: {}", criterion.text);
+        }
+    }
+    given
+}
+
+/// The first id that two criteria have.
+fn twice(criteria: &[AuditCriterion]) -> Option<Problem> {
+    let same = |a: &AuditCriterion, b: &AuditCriterion| a.id.trim().eq_ignore_ascii_case(b.id.trim());
+    let mut all = criteria.iter().enumerate();
+    let found = all.find(|(at, c)| criteria.iter().take(*at).any(|other| same(other, c)))?.1;
+    let message = format!("two success criteria have the id `{}`", found.id);
+    Some(Problem::error(message).help("give each its own, or none"))
 }
 
 /// Ids as given; the others are SC-1, SC-2 … where those are free.
@@ -149,6 +174,18 @@ mod tests {
         let lines = ["SC-2: two", "one", "three"].map(CriterionSetting::of_line);
         let ids: Vec<String> = numbered(lines.to_vec()).into_iter().map(|c| c.id).collect();
         assert_eq!(ids, ["SC-2", "SC-1", "SC-3"]);
+    }
+
+    #[test]
+    fn a_word_that_several_criteria_begin_with_is_no_id() {
+        let lines = ["API: returns 401", "API: returns 403", "UI: shows it"].map(CriterionSetting::of_line);
+        let read = numbered(told_apart(lines.to_vec()));
+        let shown: Vec<_> = read.iter().map(|c| (c.id.as_str(), c.claim.as_str())).collect();
+        let expected = [("SC-1", "API: returns 401"), ("SC-2", "API: returns 403"), ("UI", "shows it")];
+        assert_eq!(shown, expected);
+        assert!(twice(&read).is_none());
+        let same = numbered(["SC-1: a", "SC-1: b"].map(CriterionSetting::of_line).to_vec());
+        assert!(twice(&same).is_some());
     }
 
     #[test]

@@ -147,6 +147,7 @@ pub async fn prepare_goal(
     let draft = PlanBuilder {
         folders: Vec::new(),
         reports: None,
+        keeps_status: false,
         settings: RunSettings::Goal(Box::new(PreparedGoal {
             settings,
             in_place: config.options.in_place.value.then(|| project.clone()),

@@ -2,16 +2,23 @@
 //! what the user says. What stands in the project's files stays the project's: its commands need trust.
 
 use gadfly_project::config::CriteriaSetting;
-use gadfly_project::nubos::NubosTask;
+use gadfly_project::nubos::{NubosTask, plan_path};
 use gadfly_project::place::option;
 use gadfly_project::{
     Config, ConfigLayer, LoopConfig, LoopProtocol, Overrides, Problem, SourceSpan, Sourced,
 };
 
+use super::Described;
 use super::phase::usual;
 
 /// Where the project keeps its critics' reports; each run in a folder of its own.
 pub(super) const REPORTS: &str = ".nubos-pilot/.tmp";
+
+/// Whether the work is a task whose plan lies where the project's own tools look for its status.
+pub(super) fn keeps_status(described: Option<&Described>) -> bool {
+    let Some(Described::Task(task)) = described else { return false };
+    plan_path(&task.id).as_deref() == Some(task.plan.as_path())
+}
 
 /// Fills in what the user did not say.
 pub(super) fn fill(task: &NubosTask, config: &Config, given: &mut Overrides, problems: &mut Vec<Problem>) {
@@ -66,5 +73,11 @@ pub(super) fn lay_over(task: &NubosTask, config: &Config, given: &Overrides, loo
     }
     if looped.audit.researcher.is_none() {
         looped.audit.researcher = configured("np-researcher");
+    }
+    if looped.audit.architect.is_none() && task.settings.architect {
+        looped.audit.architect = configured("np-task-architect").or_else(|| configured("np-architect"));
+    }
+    if looped.audit.test_writer.is_none() && task.settings.test_writer {
+        looped.audit.test_writer = configured("np-test-writer");
     }
 }

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use gadfly_engine::Text;
 use gadfly_engine::protocol::revise::ProjectPhase;
-use gadfly_project::neuroflow::{PhaseAgent, PhaseSpec};
+use gadfly_project::neuroflow::{PhaseAgent, PhaseSpec, SourcedText};
 use gadfly_project::place::option;
 use gadfly_project::{Config, LoopConfig, LoopProtocol, Overrides, Problem, Sourced, title};
 
@@ -75,7 +75,7 @@ pub(super) fn project_phase(phase: &PhaseSpec, looped: &LoopConfig, material: &m
     let mut keep = |text: String| material.keep(Text::new(text));
     let dedicated = phase.worker.words.is_some() || plays(looped.options.worker.as_ref(), &phase.worker);
     let (preface, phase_skill) = if dedicated {
-        (phase.worker.words.as_ref().map(|words| words.text.clone()), None)
+        (worker_preface(phase), None)
     } else {
         (preface(phase), phase.skill.as_ref().map(|skill| skill.phase.clone()))
     };
@@ -91,15 +91,28 @@ fn plays(agent: Option<&Sourced<String>>, part: &PhaseAgent) -> bool {
     agent.is_some_and(|agent| part.agent.as_ref() == Some(&agent.value))
 }
 
-/// The phase's skill, then what its folder holds.
+/// The worker's own words, then the project's pages: it is told to read them and has no folder they lie in.
+fn worker_preface(phase: &PhaseSpec) -> Option<String> {
+    let words = phase.worker.words.as_ref().map(|words| words.text.trim().to_owned());
+    joined(words.into_iter().chain(pages(phase)))
+}
+
+/// The phase's skill, then the project's pages.
 fn preface(phase: &PhaseSpec) -> Option<String> {
-    let mut parts = Vec::new();
-    if let Some(skill) = &phase.skill {
-        parts.push(format!("Phase skill neuroflow:phase-{}:\n\n{}", skill.phase, skill.words.text.trim()));
-    }
-    for words in &phase.context {
-        parts.push(format!("Phase context {}:\n\n{}", words.path.display(), words.text.trim()));
-    }
+    let skill = phase.skill.as_ref();
+    let skill = skill
+        .map(|skill| format!("Phase skill neuroflow:phase-{}:\n\n{}", skill.phase, skill.words.text.trim()));
+    joined(skill.into_iter().chain(pages(phase)))
+}
+
+fn pages(phase: &PhaseSpec) -> impl Iterator<Item = String> {
+    let page =
+        |words: &SourcedText| format!("Phase context {}:\n\n{}", words.path.display(), words.text.trim());
+    phase.context.iter().map(page)
+}
+
+fn joined(parts: impl Iterator<Item = String>) -> Option<String> {
+    let parts: Vec<String> = parts.collect();
     (!parts.is_empty()).then(|| parts.join("\n\n"))
 }
 

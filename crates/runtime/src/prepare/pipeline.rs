@@ -221,6 +221,7 @@ pub async fn prepare_pipeline(
     let draft = PlanBuilder {
         folders: Vec::new(),
         reports: None,
+        keeps_status: false,
         settings: RunSettings::Pipeline(Box::new(settings)),
         title: named,
         agent_set,

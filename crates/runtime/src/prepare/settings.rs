@@ -173,6 +173,8 @@ impl RunSettings {
                 RoleList::new(s.worker.as_deref(), s.rounds)
                     .with("fixer", s.build_fixer.as_ref(), later)
                     .with("finds", s.researcher.as_ref(), later)
+                    .with("plans", s.architect.as_ref(), 1)
+                    .with("tests", s.test_writer.as_ref(), 1)
                     .judged_by(&s.critics)
                     .0
             }

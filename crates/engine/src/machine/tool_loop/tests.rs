@@ -45,6 +45,8 @@ fn settings() -> AuditSettings {
         worker: Some("ann".into()),
         build_fixer: None,
         researcher: None,
+        architect: None,
+        test_writer: None,
         critics: vec![Seat { agent: "cato".into(), fallback: None, lens: None }],
         rounds: 2,
         block_on: Severity::Nit,
@@ -52,6 +54,7 @@ fn settings() -> AuditSettings {
         examine: false,
         acceptance: None,
         max_parts: PARTS,
+        keeps_status: false,
         run_id: "r7".into(),
         report_dir: "runs/r7".into(),
     }

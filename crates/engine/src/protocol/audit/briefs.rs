@@ -81,7 +81,7 @@ fn axes(economy: Economy) -> Vec<&'static str> {
 
 impl AuditProtocol {
     /// The task with everything people said since.
-    fn task(&self, cx: &mut Cx<'_>) -> Digest {
+    pub(super) fn task(&self, cx: &mut Cx<'_>) -> Digest {
         if self.said.is_empty() {
             return self.settings.task;
         }

@@ -140,18 +140,19 @@ impl AuditProtocol {
         }
     }
 
-    /// The researcher's answer joins the next brief.
+    /// The answer of a researcher, or an architect, joins the next brief.
     pub(super) fn researched(&mut self, answer: AgentAnswer, cx: &mut Cx<'_>) {
         let reply = crate::reading::reasoning::without_leading(cx.text(&answer.text)).to_owned();
         if reply.trim().is_empty() {
-            let message = "the researcher's reply is empty".to_owned();
+            let message = format!("the reply of {} is empty", answer.agent());
             let failure = CallFailure { kind: FailureKind::BadReply, message, usage: Usage::default() };
             return cx.unusable(answer, failure);
         }
         let text = cx.intern(reply);
         cx.emit(EventKind::Decided { by: answer.agent().to_owned(), text });
-        let name = format!("research of round {}", self.round);
+        let is_design = self.awaiting == Awaiting::Architect;
+        let name = if is_design { "design".to_owned() } else { format!("research of round {}", self.round) };
         self.research.push(crate::brief::Reference { name, text });
-        self.begin_round(cx);
+        if is_design { self.before_work(cx) } else { self.begin_round(cx) }
     }
 }

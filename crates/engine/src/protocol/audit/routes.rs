@@ -70,6 +70,9 @@ pub const TABLE: &[(&str, Route)] = &[
     (CRITIC_ERROR, Route::Stuck),
 ];
 
+/// What audits of tool use report elsewhere. No critic is told of these, and one that names them is understood.
+const OF_TOOL_USE: [&str; 2] = ["rule-9-violation", "skill-bar-unconsulted"];
+
 /// The categories of the economy axis.
 pub const ECONOMY: &[&str] = &["over-engineering", "stdlib-reinvention", "native-duplication", "shrinkable"];
 
@@ -83,7 +86,8 @@ pub const CRITIC_ERROR: &str = "critic-error";
 
 /// The route of a category, if the table knows it.
 pub fn known(category: &str) -> Option<Route> {
-    TABLE.iter().find(|(name, _)| *name == category).map(|(_, route)| *route)
+    let listed = TABLE.iter().find(|(name, _)| *name == category).map(|(_, route)| *route);
+    listed.or_else(|| OF_TOOL_USE.contains(&category).then_some(Route::Executor))
 }
 
 /// The route of a category. One that nobody knows cannot be acted on: a person has to look.

@@ -60,6 +60,12 @@ pub struct AuditSettings {
     /// Finds out what is missing; without one, a person is asked.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub researcher: Option<String>,
+    /// Says how the task should be built, before anybody works on it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub architect: Option<String>,
+    /// Writes the task's tests, before anybody works on it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub test_writer: Option<String>,
     /// Exactly one: all axes are judged in one call.
     pub critics: Vec<Seat>,
     #[serde(default = "rounds")]
@@ -78,6 +84,9 @@ pub struct AuditSettings {
     pub acceptance: Option<Acceptance>,
     #[serde(default = "parts")]
     pub max_parts: u32,
+    /// The task stands in the project's own list: once its work is accepted, its status there says so.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub keeps_status: bool,
     /// For the envelope.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub run_id: String,
@@ -131,10 +140,15 @@ impl AuditSettings {
         .sit(Job::Worker, self.worker.as_deref())
         .sit(Job::Fixer, self.build_fixer.as_deref())
         .sit(Job::Researcher, self.researcher.as_deref())
+        .sit(Job::Researcher, self.architect.as_deref())
+        .sit(Job::Worker, self.test_writer.as_deref())
         .judged_by(&self.critics)
         .judging(self.given.as_ref());
         if !self.report_dir.is_empty() {
             manifest.writes.push(PlannedWrite::Reports(self.report_dir));
+        }
+        if self.keeps_status {
+            manifest.writes.push(PlannedWrite::TaskStatus(self.task_id));
         }
         if self.folder { manifest.running(&Purpose::Verify, &self.verify) } else { manifest }
     }

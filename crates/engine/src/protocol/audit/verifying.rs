@@ -14,7 +14,7 @@ impl AuditProtocol {
     /// Verify commands are tried once before anybody is paid, so that their state is known.
     pub(super) fn try_out(&mut self, at: usize, cx: &mut Cx<'_>) {
         if !self.run_command(at, 1, false, cx) {
-            return self.begin_round(cx);
+            return self.before_work(cx);
         }
         self.awaiting = Awaiting::Trial(at);
     }

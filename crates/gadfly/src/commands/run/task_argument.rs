@@ -4,6 +4,7 @@
 use std::path::{Path, PathBuf};
 
 use gadfly_project::config::keys::ConfigSection;
+use gadfly_project::neuroflow::NeuroflowProject;
 use gadfly_project::{Problem, neuroflow, nubos, suggest};
 use gadfly_runtime::prepare::Described;
 
@@ -24,16 +25,24 @@ pub struct TaskArgument {
 /// Finds out, and tells the person what was found where.
 pub fn asked(args: &RunArgs, context: &Context) -> Result<TaskArgument, Code> {
     no_modules(args, context)?;
-    let mut asked = named(args, context)?;
+    let plugins = context.user.plugin("neuroflow", &context.root.dir);
+    let mut asked = named(args, context, &plugins)?;
     if asked.described.is_none()
         && let Some(phase) = args
             .options
             .word(ConfigSection::Loop, "phase")
-            .filter(|p| neuroflow::is_phase(&context.root.dir, p))
+            .filter(|p| neuroflow::is_phase(neuroflow_of(context, &plugins), p))
         && asked.loop_name.is_none()
         && args.options.word(ConfigSection::Loop, "protocol").is_none_or(|p| p == "revise")
     {
-        asked.described = Some(of_phase(phase, context)?);
+        asked.described = Some(of_phase(phase, context, &plugins)?);
+    }
+    if asked.described.is_none() && asked.loop_name.is_none() && is_plain(args) {
+        // A task of no phase in particular belongs to the one the project is in.
+        if let Some(phase) = neuroflow::active_phase(neuroflow_of(context, &plugins)) {
+            print::err(&format!("note: phase `{phase}` is active; --phase NAME takes another"));
+            asked.described = Some(of_phase(&phase, context, &plugins)?);
+        }
     }
     for note in asked.described.iter().flat_map(Described::notes) {
         print::err(&format!("note: {}", safe::line(note, 200)));
@@ -41,15 +50,28 @@ pub fn asked(args: &RunArgs, context: &Context) -> Result<TaskArgument, Code> {
     Ok(asked)
 }
 
+/// Nothing was said that a phase would say otherwise.
+fn is_plain(args: &RunArgs) -> bool {
+    let word = |key: &str| args.options.word(ConfigSection::Loop, key);
+    word("phase").is_none() && word("protocol").is_none_or(|p| p == "revise") && args.from.is_none()
+}
+
 /// Whether a name is something else than a skill or an agent of a registry.
 pub fn is_known(name: &str, context: &Context) -> bool {
     context.config.loops.contains_key(name)
         || nubos::is_task_id(name)
-        || neuroflow::is_phase(&context.root.dir, name)
+        || (nubos::is_group_id(name) && nubos::is_here(&context.root.dir))
+        || {
+            let plugins = context.user.plugin("neuroflow", &context.root.dir);
+            neuroflow::is_phase(neuroflow_of(context, &plugins), name)
+        }
 }
 
-fn named(args: &RunArgs, context: &Context) -> Result<TaskArgument, Code> {
-    let root = &context.root.dir;
+fn neuroflow_of<'a>(context: &'a Context, plugins: &'a [PathBuf]) -> NeuroflowProject<'a> {
+    NeuroflowProject { root: &context.root.dir, plugins }
+}
+
+fn named(args: &RunArgs, context: &Context, plugins: &[PathBuf]) -> Result<TaskArgument, Code> {
     if let Some(plan) = &args.task_plan {
         return Ok(TaskArgument {
             described: Some(of_task(args, context, plan, true)?),
@@ -76,14 +98,14 @@ fn named(args: &RunArgs, context: &Context) -> Result<TaskArgument, Code> {
             ..asked
         });
     }
-    if neuroflow::is_phase(root, name) {
+    if neuroflow::is_phase(neuroflow_of(context, plugins), name) {
         if !about {
             let why = format!("what is phase `{name}` to draft? Say it: gadfly run {name} --task \"…\"");
             return Err(error::usage(&why));
         }
-        return Ok(TaskArgument { described: Some(of_phase(name, context)?), ..asked });
+        return Ok(TaskArgument { described: Some(of_phase(name, context, plugins)?), ..asked });
     }
-    meant_as_name(name, context)?;
+    meant_as_name(name, context, plugins)?;
     if about {
         let name = safe::line(name, 60);
         let why = format!(
@@ -96,16 +118,17 @@ fn named(args: &RunArgs, context: &Context) -> Result<TaskArgument, Code> {
     Ok(TaskArgument { task: Some(task), ..asked })
 }
 
-fn of_phase(name: &str, context: &Context) -> Result<Described, Code> {
+fn of_phase(name: &str, context: &Context, plugins: &[PathBuf]) -> Result<Described, Code> {
     let mut found = Vec::new();
-    let phase = neuroflow::phase(&context.root.dir, name, &mut found);
+    let phase = neuroflow::phase(neuroflow_of(context, plugins), name, &mut found);
     read(phase, &found, context).map(|phase| Described::Phase(Box::new(phase)))
 }
 
 fn of_task(args: &RunArgs, context: &Context, which: &Path, is_plan: bool) -> Result<Described, Code> {
     let mut found = Vec::new();
     let verified = args.options.word(ConfigSection::Loop, "verify").is_some();
-    let asked = nubos::TaskQuery { root: &context.root.dir, redo: args.allow_redo, verified };
+    let judged = !args.criterion.is_empty() || args.options.word(ConfigSection::Loop, "criteria").is_some();
+    let asked = nubos::TaskQuery { root: &context.root.dir, redo: args.allow_redo, verified, judged };
     let task = if is_plan {
         nubos::task_at(asked, which, &mut found)
     } else {
@@ -135,7 +158,7 @@ fn no_modules(args: &RunArgs, context: &Context) -> Result<(), Code> {
 }
 
 /// A single word that is nearly the name of a loop or a phase was hardly meant as a task.
-fn meant_as_name(task: &str, context: &Context) -> Result<(), Code> {
+fn meant_as_name(task: &str, context: &Context, plugins: &[PathBuf]) -> Result<(), Code> {
     if task.contains(char::is_whitespace) {
         return Ok(());
     }
@@ -143,7 +166,7 @@ fn meant_as_name(task: &str, context: &Context) -> Result<(), Code> {
     if let Some(near) = suggest::nearest(task, loops) {
         return Err(error::usage(&format!("there is no loop `{task}`: did you mean `{near}`?")));
     }
-    match neuroflow::nearest(&context.root.dir, task) {
+    match neuroflow::nearest(neuroflow_of(context, plugins), task) {
         Some(near) => Err(error::usage(&format!("there is no phase `{task}`: did you mean `{near}`?"))),
         None => Ok(()),
     }

@@ -138,3 +138,36 @@ fn what_cannot_be_run_says_why() {
     plain.run(&["paper", "--worker", "w", "--critic", "c", "--criterion", "at most 9 words"]).went_well();
     assert!(plain.told("w", 1).contains("Task: paper"), "without .neuroflow/ it is a task like any other");
 }
+
+#[test]
+fn an_installed_plugin_is_found_and_a_task_belongs_to_the_active_phase() {
+    let desk = project(&[
+        (".neuroflow/flow.md", "**Active phase:** paper\n\n## Open items\n- name the scanner\n- [x] over\n"),
+        (".neuroflow/data-analyze/analysis-summary.md", "The effect is 0.31.\n"),
+    ]);
+    let plugin = desk.beside("home/.claude/plugins/cache/m/neuroflow/0.2.22");
+    for (name, text) in [
+        (".claude-plugin/plugin.json", "{\"name\": \"neuroflow\"}"),
+        ("agents/paper-writer.md", "---\nname: paper-writer\n---\nYou write papers.\n"),
+        ("agents/paper-critic.md", "---\nname: paper-critic\n---\nYou are the paper critic.\n"),
+    ] {
+        let path = plugin.join(name);
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(path, text).unwrap();
+    }
+    desk.program("c", KIND);
+    let said = desk.run(&["Write the Results section"]).went_well();
+    assert!(said.err.contains("phase `paper` is active"), "{}", said.err);
+    assert!(!said.err.contains("neither a file nor configured"), "{}", said.err);
+    let told = desk.told("w", 1);
+    for part in
+        ["You write papers.", "The effect is 0.31.", "Phase: paper", "the open item: name the scanner"]
+    {
+        assert!(told.contains(part), "{part}: {told}");
+    }
+    assert!(!told.contains("over\n- "), "{told}");
+    assert!(desk.told("c", 1).starts_with("You are the paper critic."), "{}", desk.told("c", 1));
+    assert!(!desk.told("c", 1).contains("The effect is"), "the critic stays cold");
+    desk.write(".neuroflow/project_config.md", "---\nnf_schema: 9\n---\n");
+    desk.run(&["paper", "--task", "x"]).refused("nf_schema 9; this version understands 1");
+}

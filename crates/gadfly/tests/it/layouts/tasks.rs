@@ -42,7 +42,7 @@ fn a_task_is_audited_to_acceptance_and_its_reports_are_where_the_project_looks()
     desk.program("np-executor", EXECUTOR);
     desk.program("np-critic", &critic("passed"));
     let asked = desk.gadfly(&["run", ID, "--unattended", "--yes"]);
-    asked.refused("run grep -q hello a.txt && true to verify a worker's files");
+    asked.refused("run bash -eo pipefail -c 'grep -q hello a.txt && true' to verify a worker's files");
     let said = desk.run(&[ID]).went_well();
     assert!(said.err.contains("1 success criteria from"), "{}", said.err);
     assert_eq!(desk.read("a.txt"), "hello\n");
@@ -75,6 +75,15 @@ fn a_task_is_audited_to_acceptance_and_its_reports_are_where_the_project_looks()
     let others: Vec<_> =
         std::fs::read_dir(desk.path(".nubos-pilot")).unwrap().flatten().map(|e| e.file_name()).collect();
     assert_eq!(others.len(), 3, "no checkpoint or state is written: {others:?}");
+    let path = format!("{SLICE}/tasks/T0001/T0001-PLAN.md");
+    assert!(desk.read(&path).contains("\nstatus: done\n"), "{}", desk.read(&path));
+    assert!(desk.read(&format!("{SLICE}/TODO.md")).contains("- [x] **M001-S001-T0001** — Say hello"));
+    let line: serde_json::Value =
+        serde_json::from_str(&desk.read(&format!("{SLICE}/STATUS-HISTORY.jsonl"))).unwrap();
+    assert_eq!((&line["new_status"], &line["run_id"]), (&"done".into(), &run.as_str().into()));
+    desk.gadfly(&["undo", &run, "--yes"]).went_well();
+    assert!(desk.read(&path).contains("\nstatus: pending\n"), "what was taken back is not done");
+    assert_eq!(desk.read("a.txt"), "old\n");
 }
 
 #[test]
@@ -111,4 +120,109 @@ fn a_task_that_is_done_is_done_again_where_that_is_allowed() {
     desk.run(&["--task-plan", &path, "--allow-redo"]).went_well();
     assert_eq!(desk.read("a.txt"), "hello\n");
     assert!(desk.read(&path).contains("status: done"), "the plan stays as it was");
+}
+
+/// A plan as nubos-pilot's own scaffolder writes it: quoted ids, lists over lines, and a demand for a summary.
+fn scaffolded(task: &str, on: &str, file: &str, verify: &str) -> String {
+    let on = if on.is_empty() { "[]".to_owned() } else { format!("\n  - \"{on}\"") };
+    format!(
+        "---\nid: \"{task}\"\nslice: \"M001-S001\"\nmilestone: \"M001\"\ntype: execute\nstatus: pending\nwave: 1\n\
+         depends_on: {on}\nfiles_modified: \n  - \"{file}\"\nautonomous: true\nmust_haves: {{}}\n---\n\n# {task} — Make {file}\n\n\
+         <action>\nMake {file}.\n</action>\n\n<verify>\n{verify}\n</verify>\n\n\
+         <acceptance_criteria>\n- API: {file} is there\n</acceptance_criteria>\n\n\
+         <output>\nWhen done, fill `{}-SUMMARY.md` with what changed.\n</output>\n",
+        &task[10..]
+    )
+}
+
+/// Makes the file that its task names, and the summary that its plan demands.
+const FAITHFUL: &str = r#"brief=$(cat BRIEF.$n)
+id=$(printf '%s' "$brief" | grep -o 'M001-S001-T000[0-9]' | head -1); t=${id#M001-S001-}
+case $id in *T0001) f=lib/one.txt;; *T0002) f=lib/two.txt;; *) f=three.txt;; esac
+mkdir -p lib; [ "$id" = "$SKIP" ] || echo "$id" > $f
+s=.nubos-pilot/milestones/M001/slices/S001/tasks/$t/$t-SUMMARY.md
+sed -i 's/TBD/made/' $s
+echo done"#;
+const SATISFIED: &str = r#"brief=$(cat BRIEF.$n)
+id=$(printf '%s' "$brief" | grep -o 'M001-S001-T000[0-9]' | head -1)
+case $id in *T0001) f=lib/one.txt;; *T0002) f=lib/two.txt;; *) f=three.txt;; esac
+printf '{"critic":"critic","criteria":[{"id":"SC-1","claim":"x","verdict":"Satisfied","evidence":"%s:1","missing_info":null}],"findings":[],"verdict":"passed"}' $f"#;
+
+fn slice() -> Desk {
+    let tasks = [
+        (
+            "T0001",
+            "",
+            "lib/one.txt",
+            "cd lib\ntest -f one.txt\nexport WANT=T0001\n[[ \"$(cat one.txt)\" == *\"$WANT\" ]]",
+        ),
+        (
+            "T0002",
+            "M001-S001-T0001",
+            "lib/two.txt",
+            "test -f lib/two.txt &amp;&amp; ! grep -q &#34;TODO&#34; lib/two.txt",
+        ),
+        ("T0003", "", "three.txt", "test -f three.txt"),
+    ];
+    let mut files = vec![("a.txt".to_owned(), "old\n".to_owned())];
+    for (task, on, file, verify) in tasks {
+        let folder = format!("{SLICE}/tasks/{task}");
+        let id = format!("M001-S001-{task}");
+        files.push((format!("{folder}/{task}-PLAN.md"), scaffolded(&id, on, file, verify)));
+        files.push((format!("{folder}/{task}-SUMMARY.md"), "# SUMMARY\n- TBD\n".to_owned()));
+    }
+    let files: Vec<(&str, &str)> = files.iter().map(|(path, text)| (path.as_str(), text.as_str())).collect();
+    let desk = Desk::with(&files);
+    let told = |name: &str, script: &str| {
+        desk.program(
+            name,
+            &script.replace("BRIEF", &desk.beside(&format!("bin/{name}")).display().to_string()),
+        );
+    };
+    told("np-executor", FAITHFUL);
+    told("np-critic", SATISFIED);
+    desk
+}
+
+#[test]
+fn a_slice_as_the_scaffolder_makes_it_is_done_in_order() {
+    let desk = slice();
+    desk.run(&["M001-S001-T0002"]).refused("M001-S001-T0002 depends on M001-S001-T0001, which is pending");
+    let said = desk.run(&["M001-S001"]).went_well();
+    for task in ["T0001", "T0002", "T0003"] {
+        assert!(said.err.contains(&format!("M001-S001-{task}  done")), "{}", said.err);
+        let plan = desk.read(&format!("{SLICE}/tasks/{task}/{task}-PLAN.md"));
+        assert!(plan.contains("\nstatus: done\n"), "{plan}");
+        assert_eq!(desk.read(&format!("{SLICE}/tasks/{task}/{task}-SUMMARY.md")), "# SUMMARY\n- made\n");
+    }
+    assert_eq!(desk.read("lib/two.txt"), "M001-S001-T0002\n");
+    let told = desk.told("np-executor", 1);
+    assert!(told.contains("T0001/T0001-SUMMARY.md"), "the place of what is demanded: {told}");
+    let again = desk.run(&["M001"]).went_well();
+    assert!(again.err.contains("M001-S001-T0003  done") && !again.err.contains("round 1"), "{}", again.err);
+}
+
+#[test]
+fn what_waits_for_a_task_that_failed_is_left_and_the_rest_is_done() {
+    let desk = slice();
+    let script = FAITHFUL.replace("$SKIP", "M001-S001-T0001");
+    let brief = desk.beside("bin/lazy").display().to_string();
+    desk.program("lazy", &script.replace("BRIEF", &brief));
+    let said = desk.run(&["M001-S001", "--worker", "lazy", "--rounds", "1"]);
+    assert_eq!(said.code, 4, "{said:?}");
+    for line in ["T0001  not done", "T0002  waits for M001-S001-T0001", "T0003  done", "2 tasks are not done"]
+    {
+        assert!(said.err.contains(line), "{line}: {}", said.err);
+    }
+}
+
+#[test]
+fn a_listed_file_is_that_path_and_not_that_name_anywhere() {
+    let desk = project(&plan("pending", "true"));
+    desk.program("np-executor", "echo hello > a.txt; mkdir -p deep; echo x > deep/a.txt; echo done");
+    desk.program("np-critic", &critic("passed"));
+    let said = desk.run(&[ID, "--rounds", "1"]);
+    assert_eq!(said.code, 4, "{said:?}");
+    assert!(said.err.contains("scope-creep") && said.err.contains("deep/a.txt"), "{}", said.err);
+    assert!(!desk.path("deep/a.txt").exists());
 }

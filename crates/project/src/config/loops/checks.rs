@@ -45,7 +45,7 @@ impl LoopConfig {
 
     /// Why this agent cannot have this role here.
     pub(in crate::config) fn unfit(&self, role: &str, agent: &AgentConfig) -> Option<Problem> {
-        let works = matches!(role, "worker" | "build_fixer");
+        let works = matches!(role, "worker" | "build_fixer" | "test_writer");
         let in_files = self.options.protocol.value == LoopProtocol::Audit;
         if works && !in_files && agent.output.value == ArtifactSource::Files {
             let message = format!(

@@ -221,6 +221,16 @@ options! {
             .says("Asked when information is missing")
             .more("Default: you are.")
             .like("\"reviewer\"");
+        architect: Option<Sourced<String>> = key(Shape::Text)
+            .only(keys::AUDIT)
+            .says("Says how the task should be built, once, before the worker begins")
+            .more("Default: nobody.")
+            .like("\"reviewer\"");
+        test_writer: Option<Sourced<String>> = key(Shape::Text)
+            .only(keys::AUDIT)
+            .says("Writes the task's tests, once, before the worker begins; the worker may not change them")
+            .more("Default: nobody.")
+            .like("\"critic\"");
         commit: Sourced<bool> = key(Shape::Flag)
             .or(Fixed::Flag(false))
             .only(keys::AUDIT)

@@ -72,7 +72,9 @@ pub(super) fn sections(
     let names = index(bundle.shelf.agents);
     let mut all = vec![SkillSection::default()];
     let (mut looked_at, mut said) = (0_usize, 0_usize);
+    let mut fenced = false;
     for (line, at) in lines(text, body_start) {
+        fenced ^= line.trim_start().starts_with("```");
         if let Some((level, _)) = heading(line) {
             all.push(SkillSection { level, ..SkillSection::default() });
         }
@@ -90,7 +92,8 @@ pub(super) fn sections(
             match bundle.meaning(reader.root, written) {
                 Meaning::Nothing => {}
                 Meaning::Files(files) => section.files.extend(files),
-                Meaning::Outside { .. } if said >= MOST_SAID => {}
+                // An example, or the end of a longer path: `[topic]/proofs.tex`, `"$HOME"/x.sh`.
+                Meaning::Outside { .. } if said >= MOST_SAID || fenced || is_rest(line, from) => {}
                 Meaning::Outside { is_sure } => {
                     said += 1;
                     let span = at + from..at + from + written.len();
@@ -102,6 +105,11 @@ pub(super) fn sections(
     }
     inherit(&mut all);
     all
+}
+
+/// Whether something stands directly before it that belongs to the same path.
+fn is_rest(line: &str, from: usize) -> bool {
+    line.get(..from).is_some_and(|before| before.ends_with([']', '}', '>', '"', '\'', ')']))
 }
 
 fn outside(written: &str, is_sure: bool, place: &SourceSpan) -> Problem {

@@ -43,6 +43,8 @@ pub fn settings() -> AuditSettings {
         worker: Some("ann".into()),
         build_fixer: Some("dora".into()),
         researcher: Some("emil".into()),
+        architect: None,
+        test_writer: None,
         critics: vec![Seat { agent: "cato".into(), fallback: None, lens: None }],
         rounds: 3,
         block_on: Severity::Nit,
@@ -50,6 +52,7 @@ pub fn settings() -> AuditSettings {
         examine: false,
         acceptance: None,
         max_parts: PARTS,
+        keeps_status: false,
         run_id: "r7".into(),
         report_dir: "runs/r7".into(),
     }
