@@ -6,9 +6,11 @@ mod cold;
 mod parts;
 mod shown;
 mod subject;
+mod text_review;
 
 pub use cold::ColdCase;
 pub use subject::{Piece, Subject};
+pub use text_review::JudgedText;
 
 use crate::corpus::Corpus;
 use crate::digest::Digest;

@@ -199,7 +199,7 @@ impl RunManifest {
     }
 
     /// Judged by the settings of this plan, `work` among them left out.
-    pub(crate) fn ruled_by(mut self, plan: &NodePlan, work: &[&str]) -> Self {
+    pub fn ruled_by(mut self, plan: &NodePlan, work: &[&str]) -> Self {
         let settings = Without { settings: &plan.settings, work };
         let all = serde_json::to_vec(&(&plan.protocol, settings, plan.limits));
         self.rules = all.ok().map(|all| Digest::of(&all));

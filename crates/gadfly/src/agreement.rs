@@ -8,7 +8,7 @@ use gadfly_engine::protocol::pipeline;
 use gadfly_journal::{Journal, RunId};
 use gadfly_project::config::{TelemetryConfig, WorkspaceConfig};
 use gadfly_project::trust::{self, TrustEntry, judging, needs_trust, planned};
-use gadfly_project::{GoalConfig, LoopConfig, LoopProtocol, landing};
+use gadfly_project::{GoalConfig, LoopConfig, landing};
 use gadfly_runtime::consent::Consent;
 use gadfly_runtime::prepare::Described;
 use gadfly_runtime::save;
@@ -40,7 +40,7 @@ impl Uses {
     /// What a loop, or a review of it, uses.
     pub fn of(looped: &LoopConfig, review: bool, context: &Context) -> Self {
         let roles = if review { looped.judges() } else { looped.roles() };
-        let folder = looped.options.protocol.value == LoopProtocol::Audit && !review;
+        let folder = looped.options.protocol.value.card().edits_files && !review;
         let mut wanted = if folder { trust::of_loop(looped) } else { Vec::new() };
         wanted.extend(trust::written(looped, &context.root.dir).filter(|_| !review));
         wanted.extend(judging::of_loop(looped, context.files_root()));

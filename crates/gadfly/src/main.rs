@@ -1,55 +1,9 @@
-//! The `gadfly` binary: commands in, exit code out. Everything it does goes through `gadfly-runtime`.
-
-mod agreement;
-mod background;
-mod cli;
-mod commands;
-mod context;
-mod exit;
-mod interrupts;
-mod mcp;
-mod output;
-mod project_status;
-mod proposal;
-mod quota;
-mod report;
-mod serve;
-mod session;
-mod telemetry;
-mod terms;
-mod typing;
-mod untrusted;
-mod verdict;
-
-use clap::Parser as _;
-use gadfly_engine::masked::masked;
+//! The binary `gadfly`.
 
 /// A loop is thousands of small allocations on several threads: docs/benchmarks.md has the difference.
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 fn main() -> std::process::ExitCode {
-    // First of all: started as a supervisor, this never returns.
-    gadfly_runtime::supervise();
-    gadfly_runtime::os::keep_memory_private();
-    let cli = cli::Cli::try_parse().unwrap_or_else(|wrong| {
-        // To Claude Code, 2 from a hook means "not yet": a mistyped flag would hold it for ever.
-        let is_hook = std::env::args_os().any(|word| word == "hook") && wrong.use_stderr();
-        // It repeats what it does not know: a key that was typed in the wrong place, too.
-        let (said, kept) = (wrong.to_string(), masked(&wrong.to_string()));
-        if said == kept {
-            let _ = wrong.print();
-        } else {
-            output::print::err(kept.trim_end());
-        }
-        std::process::exit(if is_hook { exit::FAILED.0.into() } else { wrong.exit_code() })
-    });
-    let code = match tokio::runtime::Builder::new_multi_thread().enable_all().build() {
-        Ok(runtime) => runtime.block_on(commands::dispatch(cli)),
-        Err(error) => {
-            output::error::fault(&format!("the asynchronous runtime could not be started: {error}"))
-        }
-    };
-    telemetry::finish();
-    std::process::ExitCode::from(code.0)
+    gadfly::main_with(&[])
 }

@@ -18,6 +18,7 @@ mod options;
 mod overrides;
 mod parse;
 mod pipeline;
+mod protocols;
 mod signing;
 mod telemetry;
 #[cfg(test)]
@@ -37,12 +38,14 @@ pub use endpoint::{BadEndpoint, Endpoint};
 pub use goals::{GoalConfig, GoalOptions, TOOLS, until};
 pub use loops::{AuditOptions, LoopConfig, LoopOptions, RubricSetting, ScoreOptions, TaskSource};
 pub use mcp::McpConfig;
-pub use names::{AgentKind, ArtifactSource, HOST, LoopProtocol, vendor_host};
+pub use names::{AgentKind, ArtifactSource, HOST, vendor_host};
+pub use options::Setting;
 pub use overrides::{NO_ZERO, Overrides};
 pub use parse::{LayerConfig, parse};
 pub use pipeline::{
     DualConfig, GateConfig, HookEvent, HooksConfig, PipelineOptions, ProjectConfig, VerifyConfig,
 };
+pub use protocols::{LoopProtocol, ProtocolCard};
 pub use signing::SigningConfig;
 pub use telemetry::TelemetryConfig;
 pub use value::{TYPED_TIME, time, typed_time};
@@ -52,7 +55,7 @@ use crate::place::{ConfigLayer, Problem, Source, Sourced, brief, option};
 use crate::root::Root;
 use crate::suggest;
 use keys::ConfigSection;
-use value::ConfigTable;
+pub use value::ConfigTable;
 
 /// Everything that is configured.
 #[derive(Clone, PartialEq, Debug)]

@@ -139,7 +139,7 @@ fn row(out: &mut String, key: &Key, section: ConfigSection) {
         if let Shape::Whole { min, max: max @ ..=1000 } = key.shape {
             says = format!("{says}, {min} to {max}");
         }
-        says.push_str(&known_to(key.used));
+        says.push_str(&known_to(key));
         says.push('.');
         if !key.more.is_empty() {
             says = format!("{says} {}", key.more);
@@ -175,22 +175,24 @@ pub fn names(shape: Shape) -> Vec<&'static str> {
     match shape {
         Shape::OneOf(words) => words.to_vec(),
         Shape::Kind => AgentKind::every().map(AgentKind::name).collect(),
-        Shape::Protocol => LoopProtocol::ALL.iter().map(|protocol| protocol.name()).collect(),
+        Shape::Protocol => LoopProtocol::all().map(LoopProtocol::name).collect(),
         Shape::Output => ArtifactSource::ALL.iter().map(|output| output.name()).collect(),
         _ => Vec::new(),
     }
 }
 
-fn known_to(used: KeyScope) -> String {
-    let names: Vec<&str> = match used {
-        KeyScope::Always => return String::new(),
+fn known_to(key: &Key) -> String {
+    let names: Vec<&str> = match key.used {
+        KeyScope::Always => key.protocols().into_iter().map(LoopProtocol::name).collect(),
         // All but a person, or but persons and scripts, is said where it matters.
         KeyScope::Kinds(kinds) if kinds.len() > 6 => return String::new(),
         KeyScope::Kinds(kinds) if kinds.contains(&AgentKind::Command) => return " (programs)".to_owned(),
         KeyScope::Kinds(kinds) if kinds.contains(&AgentKind::Acp) => return " (coding agents)".to_owned(),
         KeyScope::Kinds(kinds) => kinds.iter().map(|kind| kind.name()).collect(),
-        KeyScope::Protocols(protocols) => protocols.iter().map(|protocol| protocol.name()).collect(),
     };
+    if names.is_empty() {
+        return String::new();
+    }
     format!(" ({})", names.join(", "))
 }
 
@@ -262,8 +264,8 @@ mod tests {
                     "[agents.writer]\nkind = \"openai\"\nmodel = \"m\"\n[agents.writer.price]\n{other} = 1.0\n{third}{line}"
                 )
             }
-            (ConfigSection::Loop, KeyScope::Protocols([first, ..])) if key.name != "protocol" => {
-                format!("[loops.abstract]\nprotocol = \"{first}\"\n{line}")
+            (ConfigSection::Loop, _) if !key.protocols().is_empty() => {
+                format!("[loops.abstract]\nprotocol = \"{}\"\n{line}", key.protocols()[0])
             }
             (ConfigSection::Mcp, _) if !matches!(key.name, "command" | "url") => {
                 format!("[mcp.tracker]\ncommand = [\"x\"]\n{line}")

@@ -1,8 +1,6 @@
 //! What a run is about to do, said before its first call: who gets what, at what cost, within what caps.
 
-use gadfly_engine::protocol::pipeline::settings::{PipelineMode, Planning};
-use gadfly_engine::tool::policy::{self, OwnTools};
-use gadfly_engine::tree::Acceptance;
+use gadfly_engine::tool::policy::OwnTools;
 use gadfly_engine::{AgentCard, Limits, Money, Permission, Plan, RunManifest};
 
 use crate::agent_set::AgentSet;
@@ -86,12 +84,9 @@ pub struct GoalTerms {
 
 impl Consent {
     /// `bytes` is what the user's material brings into every brief.
-    pub fn of(plan: &Plan, settings: &RunSettings, bytes: u64, agent_set: &AgentSet) -> Self {
+    pub fn of(plan: &Plan, settings: &dyn RunSettings, bytes: u64, agent_set: &AgentSet) -> Self {
         let cast = settings.cast();
-        let own = match settings {
-            RunSettings::Goal(goal) => Some(OwnTools::of(&goal.settings.policy)),
-            _ => None,
-        };
+        let own = settings.own_tools();
         let mut recipients = Vec::new();
         let mut worst_case = Money(0);
         let mut open_ended = false;
@@ -133,43 +128,10 @@ impl Consent {
             same_model,
             commands: manifest.lines(),
             folder,
-            goal: terms(settings),
-            pipeline: pipeline_terms(settings),
+            goal: settings.goal_terms(),
+            pipeline: settings.pipeline_terms(),
         }
     }
-}
-
-fn pipeline_terms(settings: &RunSettings) -> Option<PipelineTerms> {
-    let RunSettings::Pipeline(set) = settings else { return None };
-    let is_on = |agent: &String| {
-        let entry = set.registry.get(agent);
-        entry.is_some_and(|entry| entry.conditional.is_none() || set.enabled.contains(agent))
-    };
-    let agents = set.pairs.keys().filter(|agent| is_on(agent)).count();
-    Some(PipelineTerms {
-        agents: u32::try_from(agents).unwrap_or(u32::MAX),
-        gate: (set.mode == PipelineMode::Pipeline).then(|| set.gate.name.clone()),
-        jobs: set.jobs,
-        overall: set.overall,
-        planner: match &set.plan {
-            Planning::Drafted { by, .. } => Some(by.clone()),
-            Planning::None | Planning::Given { .. } => None,
-        },
-        commits: set.commit.as_ref().map(|commit| commit.branch.clone().unwrap_or_default()),
-    })
-}
-
-fn terms(settings: &RunSettings) -> Option<GoalTerms> {
-    let RunSettings::Goal(goal) = settings else { return None };
-    let set = &goal.settings;
-    Some(GoalTerms {
-        until: set.until.humanised(),
-        policy: policy::describe(&set.policy, &set.root),
-        interval: set.critic.as_ref().map(|_| set.interval),
-        root: set.root.clone(),
-        in_place: goal.in_place.is_some(),
-        commits: matches!(set.acceptance, Some(Acceptance::Commit { .. })),
-    })
 }
 
 /// What will hold an agent in this role.

@@ -1,8 +1,7 @@
 //! From what the user asked for to a plan: every problem at once, or a run ready to start.
 //!
-//! What is common to all protocols is here and in `material`; what one protocol needs is in its own file. To
-//! add a protocol: a file with the function that makes its settings, and a line in `settings`. A goal, which is no
-//! loop, is prepared by `goal`.
+//! What is common to all protocols is here and in `material`; what one protocol needs is in its own file, which `protocols`
+//! lists. A goal, which is no loop, is prepared by `goal`.
 
 mod audit;
 mod converge;
@@ -12,10 +11,11 @@ mod material;
 mod nubos;
 mod phase;
 pub mod pipeline;
+pub mod protocols;
 mod review_input;
 mod revise;
 mod score;
-mod settings;
+pub mod settings;
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -38,13 +38,14 @@ use crate::workspace::Git;
 pub use audit::REVIEW_CRITERIA;
 pub(crate) use audit::{numbered, slug};
 pub use goal::{GoalRequest, PreparedGoal, prepare_goal};
-pub use inherited::Inherited;
-pub(crate) use material::{Material, target};
+pub use inherited::{EarlierRun, Inherited, SharedSettings};
+pub use material::Material;
+pub(crate) use material::target;
 pub use pipeline::{AliasedAgent, PipelineRequest, PlanWanted, prepare_pipeline};
+pub use protocols::{ProtocolEntry, declare, rule_books};
 pub use review_input::{BaseFiles, ReviewTarget};
 pub(crate) use review_input::{base_of, load_submission};
-pub use settings::RunSettings;
-use settings::small;
+pub use settings::{RoleAssignment, RoleList, RunPlace, RunSettings, rounds_of, seats, small};
 
 /// What `run` or `review` was asked to do.
 #[derive(Clone, Debug, Default)]
@@ -139,9 +140,9 @@ impl Request {
 /// How a review judges if nobody says: a text by its rubric, files and changes by criteria.
 const fn usual_protocol(work: &Work) -> LoopProtocol {
     match work {
-        Work::Draft(_) => LoopProtocol::Revise,
-        Work::Files(files) if files.len() == 1 => LoopProtocol::Revise,
-        Work::Files(_) | Work::Tree(_) => LoopProtocol::Audit,
+        Work::Draft(_) => LoopProtocol::REVISE,
+        Work::Files(files) if files.len() == 1 => LoopProtocol::REVISE,
+        Work::Files(_) | Work::Tree(_) => LoopProtocol::AUDIT,
     }
 }
 
@@ -150,11 +151,11 @@ pub async fn prepare(request: &Request, resolver: &AgentResolver<'_>) -> Result<
     let (config, mut problems) = request.configured(resolver.config);
     let material = Material::read(&config, request, &mut problems);
     let settings = material.and_then(|mut material| {
-        let settings = settings::of(&config, request, &mut material, &mut problems)?;
+        let settings = protocols::settings_of(&config, request, &mut material, &mut problems)?;
         Some((settings, material))
     });
     let Some((settings, material)) = settings else { return Err(problems) };
-    problems.extend(cannot_commit(&settings, &config, resolver).await);
+    problems.extend(cannot_commit(settings.needs_folder(), &config, resolver).await);
     let asked = resolver.config.workspace.prepare.as_ref().filter(|line| line.layer == ConfigLayer::Flags);
     if asked.is_some() && !settings.needs_folder() {
         let message =
@@ -199,12 +200,8 @@ pub async fn prepare(request: &Request, resolver: &AgentResolver<'_>) -> Result<
 }
 
 /// Why approved work could not become the commit that is wanted: better said now than when all is done.
-async fn cannot_commit(
-    settings: &RunSettings,
-    config: &LoopConfig,
-    resolver: &AgentResolver<'_>,
-) -> Option<Problem> {
-    let launcher = resolver.launcher.filter(|_| settings.needs_folder() && config.audit.commit.value)?;
+async fn cannot_commit(in_files: bool, config: &LoopConfig, resolver: &AgentResolver<'_>) -> Option<Problem> {
+    let launcher = resolver.launcher.filter(|_| in_files && config.audit.commit.value)?;
     let git = Git::new(Arc::clone(launcher), resolver.env.clone());
     let branch = config.audit.branch.as_ref();
     let error = git.could_commit(resolver.root, branch.map(|b| b.value.as_str())).await.err()?;
@@ -228,7 +225,7 @@ fn folder(resolver: &AgentResolver<'_>) -> WorkspacePlan {
 
 /// Puts a plan together from settings and a team.
 pub fn assemble(
-    settings: impl Into<RunSettings>,
+    settings: Box<dyn RunSettings>,
     title: String,
     agent_set: AgentSet,
     run_limits: Limits,
@@ -236,7 +233,6 @@ pub fn assemble(
     texts: Vec<Text>,
     warnings: Vec<Problem>,
 ) -> Result<Prepared, Problem> {
-    let settings = settings.into();
     let draft = PlanBuilder {
         settings,
         title,
@@ -256,7 +252,7 @@ pub fn assemble(
 
 /// Collects the parts of a plan.
 struct PlanBuilder {
-    settings: RunSettings,
+    settings: Box<dyn RunSettings>,
     title: String,
     agent_set: AgentSet,
     run_limits: Limits,
@@ -276,11 +272,8 @@ impl PlanBuilder {
     fn finish(mut self) -> Result<Prepared, Problem> {
         let wrong = |e: &dyn std::fmt::Display| Problem::error(e.to_string());
         let run = RunId::random().map_err(|e| wrong(&e))?;
-        self.settings.belong_to(&run, self.store.as_deref());
-        if let (RunSettings::Audit(settings), Some(reports)) = (&mut self.settings, self.reports) {
-            settings.report_dir = format!("{reports}/{run}");
-            settings.keeps_status = self.keeps_status;
-        }
+        let (store, reports, keeps_status) = (self.store.as_deref(), self.reports, self.keeps_status);
+        self.settings.belong_to(&run, &RunPlace { store, reports, keeps_status });
         let root = self.settings.node_plan(self.loop_limits).map_err(|e| wrong(&e))?;
         let plan = Plan {
             caller: None,
@@ -291,7 +284,7 @@ impl PlanBuilder {
             workspace: self.workspace,
         };
         let given: u64 = self.texts.iter().map(|t| t.as_str().len() as u64).sum();
-        let consent = Consent::of(&plan, &self.settings, given, &self.agent_set);
+        let consent = Consent::of(&plan, self.settings.as_ref(), given, &self.agent_set);
         let start = Start { format: FORMAT, plan, seed: seed().map_err(|e| wrong(&e))? };
         let Self { texts, agent_set, warnings, folders, .. } = self;
         Ok(Prepared { run, start, texts, agent_set, consent, warnings, folders })

@@ -28,6 +28,7 @@ use crate::folder::home_of;
 use crate::host::Host;
 use crate::log_file::LogWritten;
 use crate::os::NoSupervisor;
+use crate::prepare::rule_books;
 use crate::prepare::{AliasedAgent, GoalRequest, PipelineRequest, Prepared, Request};
 use crate::process_env::ProcessEnv;
 use crate::setup::Setup;
@@ -102,7 +103,7 @@ impl Gadfly {
 
     pub(crate) fn over(setup: Setup, store: &Path) -> Result<Self, GadflyError> {
         let host = Host::new(Journal::open_in(store, &setup.custody)?)?;
-        let protocols = Protocols::shipped();
+        let protocols = rule_books();
         Ok(Self {
             host,
             setup,

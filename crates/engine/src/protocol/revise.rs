@@ -12,7 +12,7 @@ use crate::brief::{self, ColdView, Previous, Reference, WorkerView};
 use crate::digest::Digest;
 use crate::effect::{CallFailure, FailureKind};
 use crate::event::EventKind;
-use crate::judging::Seat;
+use crate::judging::{JudgedText, Seat};
 use crate::machine::{AgentAnswer, CriticCall, Cx};
 use crate::manifest::{Job, PlannedPhase, PlannedWrite, RunManifest};
 use crate::outcome::{Halt, Outcome};
@@ -20,7 +20,7 @@ use crate::plan::{NodePlan, Target};
 use crate::protocol::{Protocol, RuleBook};
 use crate::reading::status::{self, Status, StatusReply};
 use crate::reading::{person, reasoning};
-use crate::review::{Binding, Coverage, CoveredFile, Review, ReviewItem, Verdict};
+use crate::review::{Review, ReviewItem, Verdict};
 use crate::sections;
 use crate::stall::{Headway, Rejected};
 use crate::turn::{Role, VerdictAsked};
@@ -328,8 +328,8 @@ impl ReviseProtocol {
         };
         let rendered = cx.text(&answer.text).trim_start().starts_with('{');
         let rendered = rendered.then(|| cx.intern(status::rendered(&reply, self.round)));
-        let mut review = self.review(&answer, draft, &reply, &addressed, open.clone(), cx);
-        review.rendered = rendered;
+        let judged = JudgedText { round: self.round, draft, rubric: self.rubric(), lens: None };
+        let review = Review { addressed, rendered, ..judged.review(&answer, &reply, open.clone(), cx) };
         cx.emit(EventKind::Reviewed { round: self.round, review: review.clone() });
         if review.verdict == Verdict::Rejected {
             self.watch_headway(&review, cx);
@@ -428,48 +428,6 @@ impl ReviseProtocol {
             }
         }
         open
-    }
-
-    fn review(
-        &self,
-        answer: &AgentAnswer,
-        draft: Digest,
-        reply: &StatusReply,
-        addressed: &[u32],
-        open: Vec<ReviewItem>,
-        cx: &Cx<'_>,
-    ) -> Review {
-        let lines = u32::try_from(cx.text(&draft).lines().count()).unwrap_or(u32::MAX);
-        Review {
-            binding: Binding {
-                round: self.round,
-                artifact: Manifest::of_text(draft).digest(),
-                critic: answer.agent().to_owned(),
-                lens: None,
-                rubric: self.rubric(),
-            },
-            verdict: match reply.status {
-                Status::Approved => Verdict::Approved,
-                Status::Rejected => Verdict::Rejected,
-            },
-            open,
-            addressed: addressed.to_vec(),
-            reason: reply.reason.clone(),
-            rendered: None,
-            notes: reply.notes.clone(),
-            deviations: reply.deviations.clone(),
-            coverage: Coverage {
-                entries: vec![CoveredFile { path: "draft".into(), lines, from: None }],
-                unseen: Vec::new(),
-            },
-            prompt: cx.prompt_digest(answer),
-            reply: answer.text,
-            more_calls: Vec::new(),
-            findings: Vec::new(),
-            fixed: Vec::new(),
-            criteria: Vec::new(),
-            score: None,
-        }
     }
 }
 

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Arg, ArgAction, ArgMatches, Args, FromArgMatches};
 use gadfly_project::Overrides;
-use gadfly_project::config::keys::{self, ConfigSection, Fixed, Key, KeyScope, Shape};
+use gadfly_project::config::keys::{self, ConfigSection, Fixed, Key, Shape};
 use gadfly_project::reference;
 
 /// What one command was given of its options, as it was typed.
@@ -92,8 +92,9 @@ fn arg(key: &'static Key, command: u8) -> Arg {
     if let Some(short) = flag.short {
         arg = arg.short(short);
     }
-    if let KeyScope::Protocols(protocols) = key.used {
-        arg = arg.help_heading(heading(protocols));
+    let protocols = key.protocols();
+    if !protocols.is_empty() {
+        arg = arg.help_heading(heading(&protocols));
     } else if let Some(heading) = flag.under {
         arg = arg.help_heading(heading);
     }

@@ -67,7 +67,7 @@ async fn go(args: ReviewArgs, context: &Context) -> Result<Code, Code> {
     }
     let one_text = request.review.as_ref().and_then(|b| b.file.clone());
     if args.fix
-        && let Some(file) = one_text.filter(|_| looped.options.protocol.value != LoopProtocol::Audit)
+        && let Some(file) = one_text.filter(|_| looped.options.protocol.value != LoopProtocol::AUDIT)
     {
         // The critic speaks first, and the result replaces the file: that is the review, and the fix.
         let mut request = Request { review: None, ..request };
@@ -152,7 +152,7 @@ async fn fix_files(
         review: None,
         ..reviewed.clone()
     };
-    request.given.set("protocol", LoopProtocol::Audit);
+    request.given.set("protocol", LoopProtocol::AUDIT);
     request.given.remove("criteria");
     let listed: Vec<String> = open.iter().map(|item| format!("- {item}")).collect();
     let task = format!("Fix what a review found, and nothing else.\n\n{}\n", listed.join("\n"));

@@ -46,7 +46,7 @@ pub async fn choices(State(dashboard): State<Arc<Dashboard>>) -> Json<Value> {
             json!({ "name": agent.name, "kind": agent.kind.value.name(), "model": model, "sends_to": sends_to })
         })
         .collect();
-    let protocols = LoopProtocol::ALL.iter().map(|p| json!({ "name": p.name(), "says": p.says() }));
+    let protocols = LoopProtocol::all().map(|p| json!({ "name": p.name(), "says": p.card().says }));
     let loops = config.loops.iter().map(|(name, l)| (name, l.options.protocol.value.name().to_owned()));
     let goals = config.goals.keys().map(|name| (name, "goal".to_owned()));
     let listed = |(name, says): (&String, String)| json!({ "name": name, "says": says });

@@ -20,6 +20,7 @@ mod layouts;
 mod load;
 mod mcp;
 mod money;
+mod own_protocol;
 mod pipeline;
 mod powers;
 mod project;

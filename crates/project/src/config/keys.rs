@@ -13,7 +13,8 @@ use std::time::Duration;
 use gadfly_engine::protocol::{goal, pipeline};
 use gadfly_engine::tool::Risk;
 
-use super::names::{AgentKind, LoopProtocol};
+use super::names::AgentKind;
+use super::protocols::LoopProtocol;
 use super::{goals, loops};
 
 /// A table of the file, by what it describes.
@@ -127,8 +128,6 @@ pub enum KeyScope {
     Always,
     /// Only for agents of these kinds.
     Kinds(&'static [AgentKind]),
-    /// Only in loops of these protocols.
-    Protocols(&'static [LoopProtocol]),
 }
 
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -254,16 +253,6 @@ pub(super) const MACHINE: KeyScope = KeyScope::Kinds(&[
     AgentKind::Scripted,
 ]);
 
-pub(super) const REVISE: KeyScope = KeyScope::Protocols(&[LoopProtocol::Revise]);
-pub(super) const SCORE: KeyScope = KeyScope::Protocols(&[LoopProtocol::Score]);
-pub(super) const AUDIT: KeyScope = KeyScope::Protocols(&[LoopProtocol::Audit]);
-pub(super) const JUDGING: KeyScope =
-    KeyScope::Protocols(&[LoopProtocol::Score, LoopProtocol::Audit, LoopProtocol::Converge]);
-pub(super) const BY_CRITERIA: KeyScope = KeyScope::Protocols(&[LoopProtocol::Audit, LoopProtocol::Converge]);
-pub(super) const BY_RUBRIC: KeyScope = KeyScope::Protocols(&[LoopProtocol::Revise, LoopProtocol::Score]);
-pub(super) const OF_A_TEXT: KeyScope =
-    KeyScope::Protocols(&[LoopProtocol::Revise, LoopProtocol::Score, LoopProtocol::Converge]);
-
 pub(super) const APIS: Shape = Shape::OneOf(&["chat", "responses"]);
 pub(super) const EFFORTS: Shape = Shape::OneOf(&["none", "minimal", "low", "medium", "high", "xhigh", "max"]);
 pub(super) const SANDBOX: Shape = Shape::OneOf(&["landlock", "own", "off"]);
@@ -275,7 +264,7 @@ pub(super) const LAYOUTS: Shape = Shape::OneOf(&["native", "claude", "neuroflow"
 pub(super) const SCORE_POINTS: Shape = Shape::Whole { min: 0, max: 100 };
 pub(super) const ECONOMY: Shape = Shape::OneOf(&["off", "lite", "full", "ultra"]);
 
-pub(super) const fn key(shape: Shape) -> Key {
+pub const fn key(shape: Shape) -> Key {
     Key {
         section: ConfigSection::Top,
         name: "",
@@ -295,13 +284,13 @@ pub(super) const fn key(shape: Shape) -> Key {
 }
 
 impl Key {
-    pub(super) const fn of(mut self, section: ConfigSection, name: &'static str) -> Self {
+    pub const fn of(mut self, section: ConfigSection, name: &'static str) -> Self {
         self.section = section;
         self.name = name;
         self
     }
 
-    pub(super) const fn or(mut self, default: Fixed) -> Self {
+    pub const fn or(mut self, default: Fixed) -> Self {
         self.default = Some(default);
         self
     }
@@ -311,29 +300,29 @@ impl Key {
         self
     }
 
-    pub(super) const fn says(mut self, says: &'static str) -> Self {
+    pub const fn says(mut self, says: &'static str) -> Self {
         self.says = says;
         self
     }
 
-    pub(super) const fn more(mut self, more: &'static str) -> Self {
+    pub const fn more(mut self, more: &'static str) -> Self {
         self.more = more;
         self
     }
 
-    pub(super) const fn like(mut self, like: &'static str) -> Self {
+    pub const fn like(mut self, like: &'static str) -> Self {
         self.like = like;
         self
     }
 
     /// A flag of these commands, which takes this value; `""` for none.
-    pub(super) const fn flag(mut self, on: u8, value: &'static str) -> Self {
+    pub const fn flag(mut self, on: u8, value: &'static str) -> Self {
         self.flag =
             Some(Flag { on, value, named: None, short: None, under: None, says_no: None, against: &[] });
         self
     }
 
-    pub(super) const fn flag_named(mut self, name: &'static str) -> Self {
+    pub const fn flag_named(mut self, name: &'static str) -> Self {
         if let Some(flag) = &mut self.flag {
             flag.named = Some(name);
         }
@@ -341,7 +330,7 @@ impl Key {
     }
 
     /// The flag switches off what is on by default.
-    pub(super) const fn says_no(mut self, name: &'static str, says: &'static str) -> Self {
+    pub const fn says_no(mut self, name: &'static str, says: &'static str) -> Self {
         if let Some(flag) = &mut self.flag {
             flag.named = Some(name);
             flag.says_no = Some(says);
@@ -349,48 +338,48 @@ impl Key {
         self
     }
 
-    pub(super) const fn short(mut self, short: char) -> Self {
+    pub const fn short(mut self, short: char) -> Self {
         if let Some(flag) = &mut self.flag {
             flag.short = Some(short);
         }
         self
     }
 
-    pub(super) const fn under(mut self, heading: &'static str) -> Self {
+    pub const fn under(mut self, heading: &'static str) -> Self {
         if let Some(flag) = &mut self.flag {
             flag.under = Some(heading);
         }
         self
     }
 
-    pub(super) const fn against(mut self, against: &'static [&'static str]) -> Self {
+    pub const fn against(mut self, against: &'static [&'static str]) -> Self {
         if let Some(flag) = &mut self.flag {
             flag.against = against;
         }
         self
     }
 
-    pub(super) const fn label(mut self, label: &'static str) -> Self {
+    pub const fn label(mut self, label: &'static str) -> Self {
         self.label = Some(label);
         self
     }
 
-    pub(super) const fn model(mut self, model: &'static str) -> Self {
+    pub const fn model(mut self, model: &'static str) -> Self {
         self.model = Some(model);
         self
     }
 
-    pub(super) const fn shared(mut self) -> Self {
+    pub const fn shared(mut self) -> Self {
         self.shared = true;
         self
     }
 
-    pub(super) const fn adds(mut self) -> Self {
+    pub const fn adds(mut self) -> Self {
         self.adds = true;
         self
     }
 
-    pub(super) const fn several(mut self, other: &'static str) -> Self {
+    pub const fn several(mut self, other: &'static str) -> Self {
         self.several = Some(other);
         self
     }
@@ -406,6 +395,12 @@ impl Key {
         self.flag_name().replace('-', "_")
     }
 
+    /// The protocols that know it, if not every loop does.
+    pub fn protocols(&self) -> Vec<LoopProtocol> {
+        let of_a_loop = matches!(self.section, ConfigSection::Loop);
+        if of_a_loop { LoopProtocol::that_take(self.name) } else { Vec::new() }
+    }
+
     /// A list: a flag that may be repeated.
     pub const fn is_list(&self) -> bool {
         matches!(self.shape, Shape::Texts | Shape::Paths | Shape::OneOrMore | Shape::Command | Shape::Critics)
@@ -415,19 +410,10 @@ impl Key {
 
 /// All rows, in the order of the reference.
 pub fn all() -> impl Iterator<Item = &'static Key> {
-    let sections: [&[Key]; 10] = [
-        others::TOP,
-        agents::AGENTS,
-        loops::options::LOOP,
-        loops::options::REVISE,
-        loops::options::SCORE,
-        loops::options::AUDIT,
-        goals::options::GOAL,
-        super::pipeline::OPTIONS,
-        others::CAPS,
-        others::OTHERS,
-    ];
-    sections.into_iter().flatten()
+    let before: [&[Key]; 3] = [others::TOP, agents::AGENTS, loops::options::LOOP];
+    let protocols = LoopProtocol::all().map(|protocol| protocol.card().options);
+    let after: [&[Key]; 4] = [goals::options::GOAL, super::pipeline::OPTIONS, others::CAPS, others::OTHERS];
+    before.into_iter().chain(protocols).chain(after).flatten()
 }
 
 /// The rows that a command takes as flags.

@@ -8,8 +8,8 @@ use gadfly_engine::protocol::score::settings::{self as score, EscalateTo};
 
 use super::budget;
 use super::criteria::CriticSetting;
-use super::keys::{self, ConfigSection, KeyScope};
-use super::names::LoopProtocol;
+
+use super::protocols::LoopProtocol;
 use super::value::ConfigTable;
 use crate::file;
 use crate::place::{ConfigLayer, Problem, SourceSpan, Sourced, brief, option};
@@ -36,6 +36,8 @@ pub struct LoopConfig {
     pub task: Option<Sourced<TaskSource>>,
     /// This loop's caps: its own, else the run's, else the built-in ones.
     pub limits: Limits,
+    /// All of it as it stands: what a protocol's own options are read from.
+    pub table: ConfigTable,
     /// What of all this the project's files say.
     pub(crate) by_project: ConfigTable,
 }
@@ -113,6 +115,7 @@ impl LoopConfig {
             critics,
             task,
             limits,
+            table: table.clone(),
             by_project: table.of_project(),
         };
         built.check(agents, problems);
@@ -175,18 +178,13 @@ impl LoopConfig {
 
 /// Whether a key means something in loops of this protocol.
 pub(super) fn is_used(key: &str, protocol: LoopProtocol) -> bool {
-    match keys::find(ConfigSection::Loop, key).map(|k| k.used) {
-        Some(KeyScope::Protocols(protocols)) => protocols.contains(&protocol),
-        _ => true,
-    }
+    let protocols = LoopProtocol::that_take(key);
+    protocols.is_empty() || protocols.contains(&protocol)
 }
 
 fn foreign_keys(protocol: LoopProtocol, table: &ConfigTable, problems: &mut Vec<Problem>) {
     for (key, value) in table.keys().filter(|(key, _)| !is_used(key, protocol)) {
-        let Some(KeyScope::Protocols(protocols)) = keys::find(ConfigSection::Loop, key).map(|k| k.used)
-        else {
-            continue;
-        };
+        let protocols = LoopProtocol::that_take(key);
         let list: Vec<_> = protocols.iter().map(|p| format!("`{p}`")).collect();
         let word = if protocols.len() == 1 { "protocol" } else { "the protocols" };
         let shown = shown(key, value.layer);

@@ -137,45 +137,6 @@ impl AgentKind {
     }
 }
 
-/// The rule book of a loop.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
-pub enum LoopProtocol {
-    #[default]
-    Revise,
-    Score,
-    Audit,
-    Converge,
-}
-
-impl LoopProtocol {
-    pub fn named(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|protocol| protocol.name() == name)
-    }
-
-    pub const ALL: [Self; 4] = [Self::Revise, Self::Score, Self::Audit, Self::Converge];
-    /// Protocols that no loop follows.
-    pub const OF_GOALS: [&'static str; 1] = ["goal"];
-
-    /// What it does, in a line.
-    pub const fn says(self) -> &'static str {
-        match self {
-            Self::Revise => "the critic approves, or rejects with fixes",
-            Self::Score => "the critic takes off points by a rubric",
-            Self::Audit => "the worker edits a copy of the project; every criterion is judged",
-            Self::Converge => "the critic answers named questions until nothing is left to fix",
-        }
-    }
-
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Revise => "revise",
-            Self::Score => "score",
-            Self::Audit => "audit",
-            Self::Converge => "converge",
-        }
-    }
-}
-
 /// What to do in place of a loop that watches.
 pub(super) const GOALS_ARE_NO_LOOPS: &str =
     "a watched worker is a goal: `gadfly goal`, or a table [goals.NAME]";
@@ -209,7 +170,7 @@ macro_rules! display_by_name {
         }
     )*};
 }
-display_by_name!(AgentKind, LoopProtocol, ArtifactSource);
+display_by_name!(AgentKind, ArtifactSource);
 
 /// A known vendor's key goes to this host and, without a named override, to no other.
 pub fn vendor_host(key_env: &str) -> Option<&'static str> {

@@ -14,16 +14,18 @@ use super::budget;
 use super::criteria::{CriteriaSetting, CriticSetting};
 use super::keys::{Fixed, Key};
 use super::loops::RubricSetting;
-use super::names::LoopProtocol;
+use super::protocols::LoopProtocol;
 use super::value::{ConfigTable, ConfigValue};
 use crate::place::Sourced;
 
 /// Declares a group of options: the rows of the table, and the struct that a table is read into.
+#[macro_export]
 macro_rules! options {
     ($(#[$meta:meta])* $settings:ident, $rows:ident in $section:ident {
         $($field:ident: $type:ty = $row:expr;)*
     }) => {
-        pub const $rows: &[Key] = &[$($row.of(ConfigSection::$section, stringify!($field))),*];
+        pub const $rows: &[$crate::config::keys::Key] =
+            &[$($row.of($crate::config::keys::ConfigSection::$section, stringify!($field))),*];
 
         $(#[$meta])*
         #[derive(Clone, PartialEq, Debug)]
@@ -32,11 +34,12 @@ macro_rules! options {
         }
 
         impl $settings {
-            pub(in crate::config) fn read(table: &$crate::config::value::ConfigTable) -> Self {
-                use $crate::config::options::Setting;
+            pub fn read(table: &$crate::config::ConfigTable) -> Self {
+                use $crate::config::Setting;
                 Self {
                     $($field: {
-                        const ROW: Key = $row.of(ConfigSection::$section, stringify!($field));
+                        const ROW: $crate::config::keys::Key =
+                            $row.of($crate::config::keys::ConfigSection::$section, stringify!($field));
                         // What always has a value has a default.
                         const { assert!(!<$type as Setting>::NEEDS_DEFAULT || ROW.default.is_some()) };
                         <$type as Setting>::read(table, &ROW)
@@ -46,7 +49,6 @@ macro_rules! options {
         }
     };
 }
-pub(super) use options;
 
 /// A field: how it is read from the merged table.
 pub trait Setting: Sized {

@@ -10,7 +10,8 @@ use super::budget;
 use super::criteria::{CriteriaSetting, CriticSetting};
 use super::goals::until;
 use super::keys::{self, ConfigSection, Key, Shape};
-use super::names::{GOALS_ARE_NO_LOOPS, LoopProtocol};
+use super::names::GOALS_ARE_NO_LOOPS;
+use super::protocols::LoopProtocol;
 use super::value::{self, ConfigTable, ConfigValue};
 use crate::place::{ConfigLayer, Problem, Sourced, brief, option};
 use crate::suggest;
@@ -315,7 +316,7 @@ fn read(key: &Key, words: &[String], dir: Option<&Path>) -> Result<ConfigValue, 
 }
 
 fn unknown_protocol(name: &str) -> Problem {
-    let now: Vec<&str> = LoopProtocol::ALL.iter().map(|p| p.name()).collect();
+    let now: Vec<&str> = LoopProtocol::all().map(LoopProtocol::name).collect();
     if LoopProtocol::OF_GOALS.contains(&name) {
         return Problem::error(format!("protocol `{name}` is not for loops"))
             .help(format!("{GOALS_ARE_NO_LOOPS}; for loops there are `{}`", now.join("`, `")));

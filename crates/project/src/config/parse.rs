@@ -14,7 +14,8 @@ use toml::Spanned;
 use toml::de::{DeInteger, DeTable, DeValue};
 
 use super::keys::{self, ConfigSection, Shape};
-use super::names::{AgentKind, ArtifactSource, GOALS_ARE_NO_LOOPS, LoopProtocol};
+use super::names::{AgentKind, ArtifactSource, GOALS_ARE_NO_LOOPS};
+use super::protocols::LoopProtocol;
 use super::value::{self, ConfigTable, ConfigValue};
 use crate::file;
 use crate::place::{ConfigLayer, Problem, Source, SourceSpan, Sourced, brief};
@@ -188,7 +189,7 @@ impl ConfigReader<'_> {
                 self.choice(shape, found, "kind", &now, &[]).map(ConfigValue::Kind)
             }
             Shape::Protocol => {
-                let now: Vec<_> = LoopProtocol::ALL.iter().map(|p| (p.name(), *p)).collect();
+                let now: Vec<_> = LoopProtocol::all().map(|p| (p.name(), p)).collect();
                 self.choice(shape, found, "protocol", &now, &LoopProtocol::OF_GOALS)
                     .map(ConfigValue::Protocol)
             }

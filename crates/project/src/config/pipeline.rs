@@ -8,11 +8,11 @@ use std::time::Duration;
 use gadfly_engine::pipeline::gate::{Gate, GateCommand};
 
 use super::Config;
-use super::keys::{self, ConfigSection, Fixed, Key, ROUND_COUNT, Shape, key, on};
-use super::options::options;
+use super::keys::{self, ConfigSection, Fixed, ROUND_COUNT, Shape, key, on};
 use super::value::ConfigTable;
 use crate::layout::Layout;
 use crate::layout::naming::is_project_name;
+use crate::options;
 use crate::place::{ConfigLayer, Problem, SourceSpan, Sourced, brief};
 use crate::suggest;
 

@@ -166,7 +166,7 @@ banana = 1
       help: did you mean `revise`?
     error: unknown key `banana` in `loops.a`
       at gadfly.toml:15:1
-      help: known here: `protocol`, `worker`, `critic`, `critics`, `fallback_critic`, `task`, `task_file`, `rounds`, `phase`, `rubric`, `criteria`, `with`, `draft`, `out`, `max_parts`, `budget`, `overrule`, `threshold`, `exploration`, `severity`, `invariants`, `escalate_to`, `stop_early`, `task_id`, `scope`, `verify`, `verify_runs`, `verify_timeout`, `block_on`, `economy`, `decisions`, `build_fixer`, `researcher`, `commit`, `branch`
+      help: known here: `protocol`, `worker`, `critic`, `critics`, `fallback_critic`, `task`, `task_file`, `rounds`, `phase`, `rubric`, `criteria`, `with`, `draft`, `out`, `max_parts`, `budget`, `overrule`, `threshold`, `exploration`, `severity`, `invariants`, `escalate_to`, `stop_early`, `task_id`, `scope`, `verify`, `verify_runs`, `verify_timeout`, `block_on`, `economy`, `decisions`, `build_fixer`, `researcher`, `architect`, `test_writer`, `commit`, `branch`
     error: unknown key `budgets`
       at gadfly.toml:16:2
       help: did you mean `budget`?

@@ -9,7 +9,8 @@ use gadfly_engine::protocol::goal::Criterion;
 
 use super::criteria::{CriteriaSetting, CriticSetting};
 use super::keys::{self, ConfigSection, Shape};
-use super::names::{AgentKind, ArtifactSource, LoopProtocol};
+use super::names::{AgentKind, ArtifactSource};
+use super::protocols::LoopProtocol;
 use crate::place::{ConfigLayer, SourceSpan, Sourced};
 
 #[derive(Clone, PartialEq, Debug)]

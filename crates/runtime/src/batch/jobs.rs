@@ -8,7 +8,6 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use gadfly_engine::input::InputKind;
 use gadfly_engine::machine::Engine;
-use gadfly_engine::protocol::Protocols;
 use gadfly_engine::{Money, Outcome, Text, Waiting};
 use gadfly_journal::{AppendError, ClaimError, RunId, RunWriter};
 use gadfly_project::tasks::{self, BatchTask, Tasks};
@@ -22,6 +21,7 @@ use super::writing::{BatchUpdate, write_results};
 use super::{Batch, BatchProgress, BatchReport, Reporter, Template};
 use crate::driver::{DriveError, Ended, RunReport, Stop};
 use crate::log_file::{LogFile, LogWritten};
+use crate::prepare::rule_books;
 use crate::service::{DriveOptions, Gadfly, ResumeError};
 
 /// Results that may wait for the file.
@@ -385,7 +385,7 @@ impl JobsShared {
         let damaged = |message| ClaimError::Damaged { run: work.run.clone(), message };
         let (start, texts) = self.template.start(&work.task, work.worst).map_err(damaged)?;
         let writer = self.gadfly.journal().create(work.run.clone())?;
-        Ok((Engine::new(Protocols::shipped()), writer, InputKind::Started(Box::new(start)), texts))
+        Ok((Engine::new(rule_books()), writer, InputKind::Started(Box::new(start)), texts))
     }
 
     async fn take_up(

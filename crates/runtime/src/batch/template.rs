@@ -2,7 +2,6 @@
 
 use gadfly_engine::input::{FORMAT, InputKind, Start};
 use gadfly_engine::machine::Engine;
-use gadfly_engine::protocol::Protocols;
 use gadfly_engine::{Digest, EffectKind, Input, Limits, Money, Plan, Stamp, Text};
 use gadfly_journal::RunId;
 use gadfly_project::tasks::BatchTask;
@@ -12,11 +11,12 @@ use super::BatchRequest;
 use crate::agent_set::AgentSet;
 use crate::agents::AgentResolver;
 use crate::consent::Consent;
-use crate::prepare::{RunSettings, seed};
+use crate::prepare::protocols::settings_of_task;
+use crate::prepare::{RunSettings, rule_books, seed};
 use crate::service::{Gadfly, Raise};
 
 pub struct Template {
-    settings: RunSettings,
+    settings: Box<dyn RunSettings>,
     loop_limits: Limits,
     /// A plan without task and rubric.
     plan: Plan,
@@ -43,7 +43,7 @@ impl Template {
             return Err(problems);
         };
         // A task has no digest before it is read.
-        let settings = RunSettings::of_task(&looped, Digest::of(b""));
+        let settings = settings_of_task(&looped, Digest::of(b""));
         if settings.is_none() {
             let message = format!("a batch cannot follow `{}` yet", looped.options.protocol.value);
             let help = "give it --protocol revise or score, or run its tasks one by one";
@@ -105,7 +105,7 @@ impl Template {
     }
 
     pub fn consent(&self, bytes: u64) -> Consent {
-        Consent::of(&self.plan, &self.settings, bytes, &self.agent_set)
+        Consent::of(&self.plan, self.settings.as_ref(), bytes, &self.agent_set)
     }
 
     pub fn worst_case(&self, bytes: u64) -> Money {
@@ -117,8 +117,9 @@ impl Template {
     pub fn start(&self, task: &BatchTask, money: Option<Money>) -> Result<(Start, Vec<Text>), String> {
         let text = Text::new(task.task.as_str());
         let mut texts = vec![text.clone()];
-        let mut settings = self.settings.clone();
-        texts.extend(settings.take_task(text.digest(), &task.rubric));
+        let about = self.settings.about(text.digest(), &task.rubric);
+        let (settings, named) = about.ok_or("this protocol needs more than a task and a rubric")?;
+        texts.extend(named);
         let root = settings.node_plan(self.loop_limits).map_err(|e| e.to_string())?;
         let limits = Limits { money: money.or(self.plan.limits.money), ..self.plan.limits };
         let title = title::title(&task.task);
@@ -154,7 +155,7 @@ impl Template {
     /// The first brief of a task, as it would be sent.
     pub fn first_brief(&self, task: &BatchTask) -> Option<String> {
         let (start, texts) = self.start(task, None).ok()?;
-        let mut engine = Engine::new(Protocols::shipped());
+        let mut engine = Engine::new(rule_books());
         let input = Input { at: Stamp::default(), what: InputKind::Started(Box::new(start)), texts };
         let step = engine.on(&input).ok()?;
         let known = engine.texts()?;

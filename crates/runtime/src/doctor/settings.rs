@@ -44,14 +44,15 @@ fn of_agent(agent: &AgentConfig, root: &Path, env: &Env) -> Option<Problem> {
 fn of_loop(looped: &LoopConfig) -> Vec<Problem> {
     let mut problems = Vec::new();
     if let Some(setting) = &looped.options.rubric {
-        problems.extend(match (looped.options.protocol.value, &setting.value) {
-            (LoopProtocol::Score, RubricSetting::File(path)) => {
+        let is_scored = looped.options.protocol.value == LoopProtocol::SCORE;
+        problems.extend(match (is_scored, &setting.value) {
+            (true, RubricSetting::File(path)) => {
                 let found = deduction_table::read(path, None).map_or_else(|e| e, |reading| reading.warnings);
                 let placed = |p: Problem| if p.at.is_some() { p } else { p.at(setting.place.as_ref()) };
                 found.into_iter().map(placed).collect()
             }
-            (LoopProtocol::Score, RubricSetting::Items(_)) => Vec::new(),
-            _ => rubric::for_loop(Some(setting), Vec::new()).1,
+            (true, RubricSetting::Items(_)) => Vec::new(),
+            (false, _) => rubric::for_loop(Some(setting), Vec::new()).1,
         });
     }
     problems.extend(looped.options.criteria.as_ref().and_then(|setting| criteria::read(setting).err()));

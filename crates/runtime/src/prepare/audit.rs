@@ -1,14 +1,21 @@
 //! The settings of an `audit`: success criteria, scope, verify commands, and who works in the folder.
 
+use std::path::Path;
+
+use gadfly_engine::Limits;
+use gadfly_engine::plan::NodePlan;
+use gadfly_engine::protocol::audit::RULE_BOOK;
 use gadfly_engine::protocol::audit::report::AuditCriterion;
 use gadfly_engine::protocol::audit::settings::AuditSettings;
 use gadfly_engine::tree::Acceptance;
 use gadfly_engine::work::Work;
+use gadfly_journal::RunId;
 use gadfly_project::config::{CriterionSetting, criteria};
 use gadfly_project::place::option;
-use gadfly_project::{LoopConfig, Problem, Sourced, title};
+use gadfly_project::{LoopConfig, LoopProtocol, Problem, Sourced, title};
 
-use super::settings::{seats, small};
+use super::protocols::ProtocolEntry;
+use super::settings::{RoleAssignment, RoleList, RunPlace, RunSettings, rounds_of, seats, small};
 use super::{Material, Request};
 
 /// What a review goes by if nobody says: true of any change.
@@ -18,12 +25,54 @@ pub const REVIEW_CRITERIA: [&str; 3] = [
     "It is finished: nothing is left half-done, unused or untested that the rest of the work would need.",
 ];
 
-pub(super) fn settings(
+pub(super) const ENTRY: ProtocolEntry = ProtocolEntry {
+    card: LoopProtocol::AUDIT.card(),
+    book: RULE_BOOK,
+    settings,
+    of_task: None,
+    inherits: None,
+};
+
+impl RunSettings for AuditSettings {
+    fn node_plan(&self, limits: Limits) -> Result<NodePlan, serde_json::Error> {
+        Self::node_plan(self, limits)
+    }
+
+    fn cast(&self) -> Vec<RoleAssignment> {
+        let later = self.rounds.saturating_sub(1);
+        RoleList::new(self.worker.as_ref(), self.rounds)
+            .with("fixer", self.build_fixer.as_ref(), later)
+            .with("finds", self.researcher.as_ref(), later)
+            .with("plans", self.architect.as_ref(), 1)
+            .with("tests", self.test_writer.as_ref(), 1)
+            .judged_by(&self.critics)
+    }
+
+    fn rounds(&self) -> u32 {
+        rounds_of(self.worker.as_ref(), self.rounds)
+    }
+
+    fn needs_folder(&self) -> bool {
+        self.folder
+    }
+
+    fn belong_to(&mut self, run: &RunId, place: &RunPlace<'_>) {
+        self.run_id = run.to_string();
+        let of_run = |store: &Path| store.join("runs").join(run.as_str()).to_string_lossy().into_owned();
+        self.report_dir = match place.reports {
+            Some(reports) => format!("{reports}/{run}"),
+            None => place.store.map(of_run).unwrap_or_default(),
+        };
+        self.keeps_status = place.keeps_status;
+    }
+}
+
+fn settings(
     config: &LoopConfig,
     request: &Request,
-    material: &Material,
+    material: &mut Material,
     problems: &mut Vec<Problem>,
-) -> Option<AuditSettings> {
+) -> Option<Box<dyn RunSettings>> {
     let criteria = criteria_of(config, request, problems)?;
     problems.extend(twice(&criteria).map(|problem| problem.at(config.place.as_ref())));
     if !request.rubrics.is_empty() {
@@ -61,7 +110,7 @@ pub(super) fn settings(
         let message = "verify commands are not run in a review: there is no folder to run them in";
         problems.push(Problem::warning(message).help("`gadfly run` with a worker runs them"));
     }
-    Some(AuditSettings {
+    Some(Box::new(AuditSettings {
         task_id: config.audit.task_id.as_ref().map_or_else(|| slug(&name), |id| id.value.clone()),
         task: material.task.digest(),
         criteria,
@@ -88,7 +137,7 @@ pub(super) fn settings(
         keeps_status: false,
         run_id: String::new(),
         report_dir: String::new(),
-    })
+    }))
 }
 
 fn criteria_of(

@@ -1,23 +1,59 @@
 //! The settings of a `converge` loop: named questions, the safety cap that comes with them, and what earlier
 //! runs on the same file put off.
 
+use gadfly_engine::Limits;
+use gadfly_engine::plan::NodePlan;
+use gadfly_engine::protocol::converge::RULE_BOOK;
 use gadfly_engine::protocol::converge::sets::{self, ConvergeCriterion, PASSES};
 use gadfly_engine::protocol::converge::settings::{ConvergeSettings, DeferredEarlier};
 use gadfly_journal::{Deferred, Journal, OpenError};
 use gadfly_project::config::{CriteriaSetting, CriterionSetting, criteria};
 use gadfly_project::place::option;
-use gadfly_project::{ConfigLayer, LoopConfig, Problem};
+use gadfly_project::{ConfigLayer, LoopConfig, LoopProtocol, Overrides, Problem};
 
-use super::settings::{seats, small};
+use super::inherited::{EarlierRun, Inherited, SharedSettings};
+use super::protocols::ProtocolEntry;
+use super::settings::{RoleAssignment, RoleList, RunSettings, rounds_of, seats, small};
 use super::{Material, Request};
 use crate::user_dirs::UserDirs;
 
-pub(super) fn settings(
+pub(super) const ENTRY: ProtocolEntry = ProtocolEntry {
+    card: LoopProtocol::CONVERGE.card(),
+    book: RULE_BOOK,
+    settings,
+    of_task: None,
+    inherits: Some(inherits),
+};
+
+impl RunSettings for ConvergeSettings {
+    fn node_plan(&self, limits: Limits) -> Result<NodePlan, serde_json::Error> {
+        Self::node_plan(self, limits)
+    }
+
+    fn cast(&self) -> Vec<RoleAssignment> {
+        RoleList::new(self.worker.as_ref(), self.rounds).judged_by(&self.critics)
+    }
+
+    fn rounds(&self) -> u32 {
+        rounds_of(self.worker.as_ref(), self.rounds)
+    }
+}
+
+fn inherits(earlier: &EarlierRun<'_>, inherited: &mut Inherited) -> Result<SharedSettings, Problem> {
+    let old: ConvergeSettings = earlier.settings()?;
+    inherited.questions = old.criteria;
+    inherited.passes = Some(old.rounds);
+    let (task, references, critics) = (old.task, old.references, old.critics);
+    let (worker, out, more) = (old.worker, old.out, Box::new(|_: &mut Overrides| {}));
+    Ok(SharedSettings { task, references, worker, critics, out, more })
+}
+
+fn settings(
     config: &LoopConfig,
     request: &Request,
-    material: &Material,
+    material: &mut Material,
     problems: &mut Vec<Problem>,
-) -> Option<ConvergeSettings> {
+) -> Option<Box<dyn RunSettings>> {
     if !request.rubrics.is_empty() {
         let message = "`converge` goes by named criteria, not by a rubric";
         problems.push(
@@ -30,7 +66,7 @@ pub(super) fn settings(
         ConfigLayer::BuiltIn => cap(config, request),
         _ => small(config.options.rounds.value),
     };
-    Some(ConvergeSettings {
+    Some(Box::new(ConvergeSettings {
         task: material.task.digest(),
         criteria,
         references: material.named_references(),
@@ -41,7 +77,7 @@ pub(super) fn settings(
         rounds,
         out: material.target.clone(),
         max_parts: small(config.options.max_parts.value),
-    })
+    }))
 }
 
 /// What earlier runs on the same file put off. A ledger that cannot be read is said, and stops nothing.

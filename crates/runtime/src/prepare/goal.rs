@@ -10,7 +10,7 @@ use gadfly_engine::goal::Already;
 use gadfly_engine::plan::NodePlan;
 use gadfly_engine::protocol::goal::{self, Criterion, GoalSettings, Policy, ToolServer};
 use gadfly_engine::tool::Risk;
-use gadfly_engine::tool::policy::OwnTools;
+use gadfly_engine::tool::policy::{self, OwnTools};
 use gadfly_engine::tree::Acceptance;
 use gadfly_engine::{Limits, Text};
 use gadfly_journal::RunId;
@@ -18,10 +18,11 @@ use gadfly_project::config::TaskSource;
 use gadfly_project::place::{ConfigLayer, option};
 use gadfly_project::{AgentKind, Config, GoalConfig, Overrides, Problem, SourceSpan, Sourced, file, title};
 
-use super::settings::{RoleAssignment, small};
-use super::{PlanBuilder, Prepared, RunSettings, folder};
+use super::settings::{RoleAssignment, RunPlace, RunSettings, small};
+use super::{PlanBuilder, Prepared, folder};
 use crate::agent_set::AgentSet;
 use crate::agents::{AgentResolver, startable};
+use crate::consent::GoalTerms;
 use crate::sandbox;
 use crate::workspace::Git;
 
@@ -148,14 +149,14 @@ pub async fn prepare_goal(
         folders: Vec::new(),
         reports: None,
         keeps_status: false,
-        settings: RunSettings::Goal(Box::new(PreparedGoal {
+        settings: Box::new(PreparedGoal {
             settings,
             in_place: config.options.in_place.value.then(|| project.clone()),
             work: request.store.as_deref().map(|store| resolver.custody.work_of(store)),
             below: below(resolver, &project).await,
             steps: config.limits.steps.unwrap_or(u32::MAX),
             turns: config.limits.turns.unwrap_or(u32::MAX),
-        })),
+        }),
         title: config.name.as_ref().map_or_else(|| goal.clone(), |name| format!("{name}: {goal}")),
         agent_set,
         run_limits,
@@ -168,15 +169,14 @@ pub async fn prepare_goal(
     draft.finish().map_err(|p| vec![p])
 }
 
-impl PreparedGoal {
-    pub(super) fn node_plan(&self, limits: Limits) -> Result<NodePlan, serde_json::Error> {
+impl RunSettings for PreparedGoal {
+    fn node_plan(&self, limits: Limits) -> Result<NodePlan, serde_json::Error> {
         let settings = serde_json::to_value(&self.settings)?;
         let book = goal::RULE_BOOK;
         Ok(NodePlan { protocol: book.name.into(), version: book.version, limits, settings })
     }
 
-    /// Everybody who may be called, the worker first.
-    pub(super) fn cast(&self) -> Vec<RoleAssignment> {
+    fn cast(&self) -> Vec<RoleAssignment> {
         let GoalSettings { worker, critic, judge, interval, .. } = &self.settings;
         let part = |role, agent: &String, calls, grows| RoleAssignment {
             role,
@@ -197,8 +197,32 @@ impl PreparedGoal {
         cast
     }
 
+    fn rounds(&self) -> u32 {
+        0
+    }
+
+    fn needs_folder(&self) -> bool {
+        true
+    }
+
+    fn own_tools(&self) -> Option<OwnTools> {
+        Some(OwnTools::of(&self.settings.policy))
+    }
+
+    fn goal_terms(&self) -> Option<GoalTerms> {
+        let set = &self.settings;
+        Some(GoalTerms {
+            until: set.until.humanised(),
+            policy: policy::describe(&set.policy, &set.root),
+            interval: set.critic.as_ref().map(|_| set.interval),
+            root: set.root.clone(),
+            in_place: self.in_place.is_some(),
+            commits: matches!(set.acceptance, Some(Acceptance::Commit { .. })),
+        })
+    }
+
     /// Where the worker will be is known once the run has its name.
-    pub(super) fn belong_to(&mut self, run: &RunId) {
+    fn belong_to(&mut self, run: &RunId, _: &RunPlace<'_>) {
         let tree = self.work.as_ref().map(|work| work.join(run.as_str()).join("tree/work"));
         // Joining nothing would leave a slash at the end.
         let below = |tree: PathBuf| if self.below.is_empty() { tree } else { tree.join(&self.below) };

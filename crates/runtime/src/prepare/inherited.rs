@@ -7,13 +7,13 @@ use gadfly_engine::brief::Reference;
 use gadfly_engine::deduction::DeductionTable;
 use gadfly_engine::judging::Seat;
 use gadfly_engine::protocol::converge::sets::ConvergeCriterion;
-use gadfly_engine::protocol::score::settings::EscalateTo;
-use gadfly_engine::protocol::{converge, revise, score};
 use gadfly_engine::{Digest, Plan, Target, Text};
 use gadfly_journal::{Journal, RunId};
 use gadfly_project::{Config, Overrides, Problem};
 
-use super::Request;
+use serde::de::DeserializeOwned;
+
+use super::{Request, protocols};
 
 #[derive(Clone, Debug)]
 pub struct Inherited {
@@ -33,7 +33,7 @@ impl Request {
     /// loop again: the old protocol, task, references, phase, agents and output too, where no flag says
     /// otherwise.
     pub fn begin_from(&mut self, run: &RunId, journal: &Journal, config: &Config) -> Result<(), Problem> {
-        let old = Old::read(journal, run)?;
+        let old = EarlierRun::read(journal, run)?;
         let mut inherited = Inherited {
             draft: old.text(&old.draft)?,
             references: Vec::new(),
@@ -42,7 +42,8 @@ impl Request {
             questions: Vec::new(),
             passes: None,
         };
-        let (shared, name) = old.shared(&mut inherited)?;
+        let shared = old.shared(&mut inherited)?;
+        let name = old.plan.root.protocol.as_str();
         let given = &mut self.given;
         if self.loop_name.is_none() && !given.has("task") && !given.has("task_file") {
             if !given.has("protocol") {
@@ -82,26 +83,29 @@ impl Request {
     }
 }
 
+/// Reads the settings of an earlier run of one protocol.
+pub type Inherits = fn(&EarlierRun<'_>, &mut Inherited) -> Result<SharedSettings, Problem>;
+
 /// What every protocol's settings have.
-struct SharedSettings {
-    task: Digest,
-    references: Vec<Reference>,
-    worker: Option<String>,
-    critics: Vec<Seat>,
-    out: Option<Target>,
+pub struct SharedSettings {
+    pub task: Digest,
+    pub references: Vec<Reference>,
+    pub worker: Option<String>,
+    pub critics: Vec<Seat>,
+    pub out: Option<Target>,
     /// Flags that only loops of the same protocol take.
-    more: Box<dyn FnOnce(&mut Overrides)>,
+    pub more: Box<dyn FnOnce(&mut Overrides)>,
 }
 
 /// An earlier run, as its journal knows it.
-struct Old<'a> {
+pub struct EarlierRun<'a> {
     run: &'a RunId,
     journal: &'a Journal,
     plan: Plan,
     draft: Digest,
 }
 
-impl<'a> Old<'a> {
+impl<'a> EarlierRun<'a> {
     fn read(journal: &'a Journal, run: &'a RunId) -> Result<Self, Problem> {
         let records = journal.records(run, 0, 1).map_err(|e| wrong(run, &e))?;
         let start = records.into_iter().next().and_then(|r| match r.input.what {
@@ -118,64 +122,26 @@ impl<'a> Old<'a> {
         Ok(Self { run, journal, plan: start.plan, draft })
     }
 
-    fn text(&self, digest: &Digest) -> Result<String, Problem> {
+    /// A text the run was given.
+    pub fn text(&self, digest: &Digest) -> Result<String, Problem> {
         let text = self.journal.text(digest).map_err(|e| wrong(self.run, &e))?;
         let missing = || wrong(self.run, &format!("text {} is missing", digest.short()));
         Ok(text.ok_or_else(missing)?.to_string())
     }
 
-    /// The settings' common part and the protocol's name; what only one protocol has goes to `inherited`.
-    fn shared(&self, inherited: &mut Inherited) -> Result<(SharedSettings, &'static str), Problem> {
-        let settings = self.plan.root.settings.clone();
-        let unreadable = |e: serde_json::Error| wrong(self.run, &e);
-        match self.plan.root.protocol.as_str() {
-            "revise" => {
-                let old: revise::ReviseSettings = serde_json::from_value(settings).map_err(unreadable)?;
-                inherited.rubric = old.rubric;
-                let seat = Seat { agent: old.critic, fallback: old.fallback_critic, lens: None };
-                let more = move |given: &mut Overrides| {
-                    given.or_set("phase", old.phase);
-                    if !old.overrule {
-                        given.or_set("overrule", false);
-                    }
-                };
-                let (task, references) = (old.task, old.references);
-                let (worker, out, more) = (old.worker, old.out, Box::new(more));
-                Ok((SharedSettings { task, references, worker, critics: vec![seat], out, more }, "revise"))
-            }
-            "score" => {
-                let old: score::settings::ScoreSettings =
-                    serde_json::from_value(settings).map_err(unreadable)?;
-                inherited.score_rubric = Some((self.text(&old.rubric)?, old.table));
-                let more = move |given: &mut Overrides| {
-                    given.or_set("threshold", u64::from(old.threshold));
-                    given.or_set("severity", old.severity.name());
-                    if old.stop_early {
-                        given.or_set("stop_early", true);
-                    }
-                    let to = match old.escalate_to {
-                        EscalateTo::Agent(agent) => agent,
-                        EscalateTo::Orchestrator => "orchestrator".to_owned(),
-                        EscalateTo::User => "user".to_owned(),
-                    };
-                    given.or_set("escalate_to", to);
-                };
-                let (task, references, critics) = (old.task, old.references, old.critics);
-                let (worker, out, more) = (old.worker, old.out, Box::new(more));
-                Ok((SharedSettings { task, references, worker, critics, out, more }, "score"))
-            }
-            "converge" => {
-                let old: converge::settings::ConvergeSettings =
-                    serde_json::from_value(settings).map_err(unreadable)?;
-                inherited.questions = old.criteria;
-                inherited.passes = Some(old.rounds);
-                let (task, references, critics) = (old.task, old.references, old.critics);
-                let (worker, out, more) = (old.worker, old.out, Box::new(|_: &mut Overrides| {}));
-                Ok((SharedSettings { task, references, worker, critics, out, more }, "converge"))
-            }
-            other => Err(wrong(self.run, &format!("a run of `{other}` leaves no draft to start from"))
-                .help("start a new run: its folder begins with what your checkout holds")),
-        }
+    /// The settings' common part; what only one protocol has goes to `inherited`.
+    fn shared(&self, inherited: &mut Inherited) -> Result<SharedSettings, Problem> {
+        let protocol = &self.plan.root.protocol;
+        let Some(inherits) = protocols::named(protocol).and_then(|entry| entry.inherits) else {
+            return Err(wrong(self.run, &format!("a run of `{protocol}` leaves no draft to start from"))
+                .help("start a new run: its folder begins with what your checkout holds"));
+        };
+        inherits(self, inherited)
+    }
+
+    /// The settings of the earlier run, in its protocol's own form.
+    pub fn settings<T: DeserializeOwned>(&self) -> Result<T, Problem> {
+        serde_json::from_value(self.plan.root.settings.clone()).map_err(|e| wrong(self.run, &e))
     }
 }
 

@@ -16,7 +16,8 @@ use crate::save;
 /// A worker's reply may be as long, so a run can replace what an earlier one wrote.
 const LARGEST_REPLACED: u64 = 16 * 1024 * 1024;
 
-pub(crate) struct Material {
+/// What a loop works on.
+pub struct Material {
     pub task: Text,
     /// Work that is there before anybody is called.
     pub given: Option<Work>,
@@ -97,13 +98,14 @@ impl Material {
     }
 
     /// Keeps a text with the run, and names it.
-    pub(super) fn keep(&mut self, text: Text) -> Digest {
+    pub fn keep(&mut self, text: Text) -> Digest {
         let digest = text.digest();
         self.others.push(text);
         digest
     }
 
-    pub(super) fn named_references(&self) -> Vec<Reference> {
+    /// The references, as settings name them.
+    pub fn named_references(&self) -> Vec<Reference> {
         self.references.iter().map(|(reference, _)| reference.clone()).collect()
     }
 
@@ -130,7 +132,7 @@ fn judged_file(brought: &Submission) -> Option<Target> {
 /// One file is a text to the protocols that judge texts.
 fn as_judged(work: &Work, protocol: LoopProtocol) -> Work {
     match work {
-        Work::Files(files) if protocol != LoopProtocol::Audit => match files.as_slice() {
+        Work::Files(files) if !protocol.card().edits_files => match files.as_slice() {
             [only] => Work::Draft(only.blob),
             _ => work.clone(),
         },

@@ -22,7 +22,7 @@ pub(super) fn keeps_status(described: Option<&Described>) -> bool {
 
 /// Fills in what the user did not say.
 pub(super) fn fill(task: &NubosTask, config: &Config, given: &mut Overrides, problems: &mut Vec<Problem>) {
-    let protocol = LoopProtocol::Audit;
+    let protocol = LoopProtocol::AUDIT;
     if given.protocol().is_some_and(|given| given != protocol) {
         let message = format!("task {} is an `{protocol}`", task.id);
         problems.push(Problem::error(message).help(format!("leave {} out", option("protocol"))));

@@ -14,7 +14,7 @@ use super::audit::slug;
 
 /// Fills in what the user did not say.
 pub(super) fn fill(phase: &PhaseSpec, config: &Config, given: &mut Overrides, problems: &mut Vec<Problem>) {
-    let protocol = LoopProtocol::Revise;
+    let protocol = LoopProtocol::REVISE;
     if given.protocol().is_some_and(|given| given != protocol) {
         let message = format!("phase `{}` is a `{protocol}` loop", phase.name);
         problems.push(Problem::error(message).help(format!("leave {} out", option("protocol"))));

@@ -14,6 +14,7 @@ use std::path::PathBuf;
 use gadfly_engine::deduction::Phase;
 use gadfly_engine::pipeline::registry::{Check, Need, PairWeight, Product, Registry, RegistryEntry};
 use gadfly_engine::pipeline::{Gate, PairVerdict, Pattern};
+use gadfly_engine::plan::NodePlan;
 use gadfly_engine::protocol::pipeline::settings::{
     Commit, Hooks, PairSettings, PipelineMode, PipelineSettings, Planning,
 };
@@ -24,9 +25,10 @@ use gadfly_project::config::{HookEvent, VerifyConfig};
 use gadfly_project::layout::{self, Layout, ProjectFiles};
 use gadfly_project::{Config, Problem, Sourced, deduction_table, file, registry, suggest, title};
 
-use super::settings::RoleAssignment;
-use super::{PlanBuilder, Prepared, RunSettings, folder, small};
+use super::settings::{RoleAssignment, RunSettings, small};
+use super::{PlanBuilder, Prepared, folder};
 use crate::agents::AgentResolver;
+use crate::consent::PipelineTerms;
 use briefs::PlanTexts;
 use cast::Cast;
 
@@ -222,7 +224,7 @@ pub async fn prepare_pipeline(
         folders: Vec::new(),
         reports: None,
         keeps_status: false,
-        settings: RunSettings::Pipeline(Box::new(settings)),
+        settings: Box::new(settings),
         title: named,
         agent_set,
         run_limits,
@@ -454,8 +456,44 @@ fn given_plan(path: &std::path::Path, problems: &mut Vec<Problem>) -> Option<Tex
     }
 }
 
+impl RunSettings for PipelineSettings {
+    fn node_plan(&self, limits: Limits) -> Result<NodePlan, serde_json::Error> {
+        Self::node_plan(self, limits)
+    }
+
+    fn cast(&self) -> Vec<RoleAssignment> {
+        parts(self)
+    }
+
+    fn rounds(&self) -> u32 {
+        self.rounds
+    }
+
+    fn needs_folder(&self) -> bool {
+        true
+    }
+
+    fn pipeline_terms(&self) -> Option<PipelineTerms> {
+        let is_on = |agent: &String| {
+            let entry = self.registry.get(agent);
+            entry.is_some_and(|entry| entry.conditional.is_none() || self.enabled.contains(agent))
+        };
+        Some(PipelineTerms {
+            agents: small(self.pairs.keys().filter(|agent| is_on(agent)).count() as u64),
+            gate: (self.mode == PipelineMode::Pipeline).then(|| self.gate.name.clone()),
+            jobs: self.jobs,
+            overall: self.overall,
+            planner: match &self.plan {
+                Planning::Drafted { by, .. } => Some(by.clone()),
+                Planning::None | Planning::Given { .. } => None,
+            },
+            commits: self.commit.as_ref().map(|commit| commit.branch.clone().unwrap_or_default()),
+        })
+    }
+}
+
 /// Everybody who may be called, for what a run can cost at worst.
-pub(super) fn parts(settings: &PipelineSettings) -> Vec<RoleAssignment> {
+fn parts(settings: &PipelineSettings) -> Vec<RoleAssignment> {
     let mut parts: Vec<RoleAssignment> = Vec::new();
     let mut add = |role: &'static str, agent: &str, calls: u32| match parts
         .iter_mut()

@@ -1,21 +1,67 @@
 //! The settings of a `revise` loop: a rubric both agents are given, and the agents.
 
-use gadfly_engine::Digest;
-use gadfly_engine::protocol::revise::{ProjectPhase, ReviseSettings};
+use gadfly_engine::judging::Seat;
+use gadfly_engine::plan::NodePlan;
+use gadfly_engine::protocol::revise::{ProjectPhase, RULE_BOOK, ReviseSettings};
 use gadfly_engine::work::Work;
+use gadfly_engine::{Digest, Limits, Text};
 use gadfly_project::place::option;
 use gadfly_project::rubric::{self, Contributor, Rubric, RubricSource};
-use gadfly_project::{ConfigLayer, LoopConfig, Problem, Sourced};
+use gadfly_project::{ConfigLayer, LoopConfig, LoopProtocol, Overrides, Problem, Sourced};
 
-use super::settings::small;
+use super::inherited::{EarlierRun, Inherited, SharedSettings};
+use super::protocols::ProtocolEntry;
+use super::settings::{RoleAssignment, RoleList, RunSettings, rounds_of, small};
 use super::{Described, Material, Request, phase};
 
-pub(super) fn settings(
+pub(super) const ENTRY: ProtocolEntry = ProtocolEntry {
+    card: LoopProtocol::REVISE.card(),
+    book: RULE_BOOK,
+    settings,
+    of_task: Some(|config, task| Some(Box::new(bare(config, task)?))),
+    inherits: Some(inherits),
+};
+
+impl RunSettings for ReviseSettings {
+    fn node_plan(&self, limits: Limits) -> Result<NodePlan, serde_json::Error> {
+        Self::node_plan(self, limits)
+    }
+
+    fn cast(&self) -> Vec<RoleAssignment> {
+        let seat = Seat { agent: self.critic.clone(), fallback: self.fallback_critic.clone(), lens: None };
+        RoleList::new(self.worker.as_ref(), self.rounds).judged_by(&[seat])
+    }
+
+    fn rounds(&self) -> u32 {
+        rounds_of(self.worker.as_ref(), self.rounds)
+    }
+
+    fn about(&self, task: Digest, rubric: &[String]) -> Option<(Box<dyn RunSettings>, Option<Text>)> {
+        Some((Box::new(Self { task, rubric: rubric.to_vec(), ..self.clone() }), None))
+    }
+}
+
+fn inherits(earlier: &EarlierRun<'_>, inherited: &mut Inherited) -> Result<SharedSettings, Problem> {
+    let old: ReviseSettings = earlier.settings()?;
+    inherited.rubric = old.rubric;
+    let seat = Seat { agent: old.critic, fallback: old.fallback_critic, lens: None };
+    let more = move |given: &mut Overrides| {
+        given.or_set("phase", old.phase);
+        if !old.overrule {
+            given.or_set("overrule", false);
+        }
+    };
+    let (task, references) = (old.task, old.references);
+    let (worker, out, more) = (old.worker, old.out, Box::new(more));
+    Ok(SharedSettings { task, references, worker, critics: vec![seat], out, more })
+}
+
+fn settings(
     config: &LoopConfig,
     request: &Request,
     material: &mut Material,
     problems: &mut Vec<Problem>,
-) -> Option<ReviseSettings> {
+) -> Option<Box<dyn RunSettings>> {
     let rubric = rubric(config, request, problems)?;
     let draft = match &material.given {
         Some(Work::Draft(draft)) => Some(*draft),
@@ -39,11 +85,11 @@ pub(super) fn settings(
     if request.review.is_some() {
         settings.worker = None;
     }
-    Some(settings)
+    Some(Box::new(settings))
 }
 
 /// The settings of a loop about this task, without rubric and material. None without a critic.
-pub(super) fn bare(config: &LoopConfig, task: Digest) -> Option<ReviseSettings> {
+fn bare(config: &LoopConfig, task: Digest) -> Option<ReviseSettings> {
     Some(ReviseSettings {
         task,
         phase: config.options.phase.as_ref().map_or_else(|| "general".to_owned(), |p| p.value.clone()),

@@ -3,21 +3,79 @@
 use std::path::Path;
 
 use gadfly_engine::deduction::DeductionTable;
-use gadfly_engine::protocol::score::settings::ScoreSettings;
-use gadfly_engine::{Digest, Text};
+use gadfly_engine::plan::NodePlan;
+use gadfly_engine::protocol::score::RULE_BOOK;
+use gadfly_engine::protocol::score::settings::{EscalateTo, ScoreSettings};
+use gadfly_engine::{Digest, Limits, Text};
 use gadfly_project::config::RubricSetting;
 use gadfly_project::place::option;
-use gadfly_project::{LoopConfig, Problem, SourceSpan, deduction_table, file};
+use gadfly_project::{LoopConfig, LoopProtocol, Overrides, Problem, SourceSpan, deduction_table, file};
 
-use super::settings::{seats, small};
+use super::inherited::{EarlierRun, Inherited, SharedSettings};
+use super::protocols::ProtocolEntry;
+use super::settings::{RoleAssignment, RoleList, RunSettings, rounds_of, seats, small};
 use super::{Material, Request};
 
-pub(super) fn settings(
+pub(super) const ENTRY: ProtocolEntry = ProtocolEntry {
+    card: LoopProtocol::SCORE.card(),
+    book: RULE_BOOK,
+    settings,
+    of_task: Some(|config, task| Some(Box::new(bare(config, task)))),
+    inherits: Some(inherits),
+};
+
+impl RunSettings for ScoreSettings {
+    fn node_plan(&self, limits: Limits) -> Result<NodePlan, serde_json::Error> {
+        Self::node_plan(self, limits)
+    }
+
+    fn cast(&self) -> Vec<RoleAssignment> {
+        // An escalated loop begins once more.
+        let cast = RoleList::new(self.worker.as_ref(), self.rounds.saturating_mul(2));
+        match (&self.escalate_to, &self.worker) {
+            (EscalateTo::Agent(agent), Some(_)) => cast.with("decides", Some(agent), 1),
+            _ => cast,
+        }
+        .judged_by(&self.critics)
+    }
+
+    fn rounds(&self) -> u32 {
+        rounds_of(self.worker.as_ref(), self.rounds)
+    }
+
+    fn about(&self, task: Digest, rubric: &[String]) -> Option<(Box<dyn RunSettings>, Option<Text>)> {
+        let text = Text::new(format!("- {}\n", rubric.join("\n- ")));
+        Some((Box::new(Self { task, rubric: text.digest(), ..self.clone() }), Some(text)))
+    }
+}
+
+fn inherits(earlier: &EarlierRun<'_>, inherited: &mut Inherited) -> Result<SharedSettings, Problem> {
+    let old: ScoreSettings = earlier.settings()?;
+    inherited.score_rubric = Some((earlier.text(&old.rubric)?, old.table));
+    let more = move |given: &mut Overrides| {
+        given.or_set("threshold", u64::from(old.threshold));
+        given.or_set("severity", old.severity.name());
+        if old.stop_early {
+            given.or_set("stop_early", true);
+        }
+        let to = match old.escalate_to {
+            EscalateTo::Agent(agent) => agent,
+            EscalateTo::Orchestrator => "orchestrator".to_owned(),
+            EscalateTo::User => "user".to_owned(),
+        };
+        given.or_set("escalate_to", to);
+    };
+    let (task, references, critics) = (old.task, old.references, old.critics);
+    let (worker, out, more) = (old.worker, old.out, Box::new(more));
+    Ok(SharedSettings { task, references, worker, critics, out, more })
+}
+
+fn settings(
     config: &LoopConfig,
     request: &Request,
     material: &mut Material,
     problems: &mut Vec<Problem>,
-) -> Option<ScoreSettings> {
+) -> Option<Box<dyn RunSettings>> {
     let rubric = ScoreRubric::read(config, request, problems)?;
     if rubric.table.is_none() {
         problems.push(
@@ -44,11 +102,11 @@ pub(super) fn settings(
     if request.review.is_some() {
         settings.worker = None;
     }
-    Some(settings)
+    Some(Box::new(settings))
 }
 
 /// The settings of a loop about this task, without rubric and material.
-pub(super) fn bare(config: &LoopConfig, task: Digest) -> ScoreSettings {
+fn bare(config: &LoopConfig, task: Digest) -> ScoreSettings {
     ScoreSettings {
         task,
         rubric: task,

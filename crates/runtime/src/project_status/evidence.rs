@@ -5,13 +5,13 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use gadfly_engine::pipeline::{Listing, PairVerdict};
-use gadfly_engine::protocol::Protocols;
 use gadfly_journal::pipeline::{FoundReceipt, RefusedReceipt, VerdictJudge, read_receipts};
 use gadfly_journal::signature::{SignedBy, Signers};
 use gadfly_journal::{Journal, ReadError, RunId};
 use gadfly_project::layout::Layout;
 
 use crate::clock::wall_ms;
+use crate::prepare::rule_books;
 use crate::verify::verify;
 
 /// Whose word counts.
@@ -122,7 +122,7 @@ impl StatusEvidence {
             self.refuse(format!("run {run}"), &"it came from another machine");
             return Ok(false);
         }
-        match verify(journal, &Protocols::shipped(), run) {
+        match verify(journal, &rule_books(), run) {
             Ok(_) => Ok(true),
             Err(why) => {
                 self.refuse(format!("run {run}"), &why);

@@ -93,8 +93,16 @@ async fn run_once(dir: &Path, agent_set: &AgentSet) -> (RunId, (String, Option<S
         project: revise::ProjectPhase::default(),
     };
     let none = Limits::default();
-    let prepared =
-        assemble(&settings, "apples".into(), agent_set.clone(), none, none, vec![task], Vec::new()).unwrap();
+    let prepared = assemble(
+        Box::new(settings.clone()),
+        "apples".into(),
+        agent_set.clone(),
+        none,
+        none,
+        vec![task],
+        Vec::new(),
+    )
+    .unwrap();
     let run = prepared.run.clone();
     let gadfly = gadfly(dir, agent_set);
     let (_tell, driving) = quiet();

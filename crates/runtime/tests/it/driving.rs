@@ -44,7 +44,16 @@ fn prepared(agent_set: &AgentSet) -> Prepared {
         project: revise::ProjectPhase::default(),
     };
     let none = Limits::default();
-    assemble(&settings, "hello".into(), agent_set.clone(), none, none, vec![task], Vec::new()).unwrap()
+    assemble(
+        Box::new(settings.clone()),
+        "hello".into(),
+        agent_set.clone(),
+        none,
+        none,
+        vec![task],
+        Vec::new(),
+    )
+    .unwrap()
 }
 
 fn person() -> gadfly_engine::AgentCard {

@@ -159,7 +159,7 @@ fn why_goes_atom_by_atom() {
     assert_eq!(lines(&bench, "librarian"), [(Holds::Unknown, "a person has to say".into())]);
     assert_eq!(
         lines(&bench, "writer")[0].1,
-        "coder-critic has not judged data-engineer yet; coder-critic has not judged coder yet"
+        "coder-critic has not judged coder yet; coder-critic has not judged data-engineer yet"
     );
     assert_eq!(lines(&bench, "writer")[1].1, "missing .tex files in paper/tables/");
     bench.file("paper/tables/.hidden.tex", "");

@@ -115,12 +115,15 @@ impl PipelineProtocol {
             .collect()
     }
 
-    /// It decided on reports that others have replaced since.
+    /// It decided on reports that others have replaced since, all of them.
     fn has_new_reports(&self, agent: &str) -> bool {
-        let entry = self.settings.registry.get(agent);
-        entry.is_some_and(|entry| {
-            self.decided_on.get(agent).is_some_and(|known| *known != self.reports(entry))
-        })
+        let (Some(entry), Some(known)) = (self.settings.registry.get(agent), self.decided_on.get(agent))
+        else {
+            return false;
+        };
+        let now = self.reports(entry);
+        // A report on work that was changed since does not count, and a new one is on its way.
+        now.len() >= known.len() && now != *known
     }
 
     fn ask_condition(&mut self, agent: &str, text: String, cx: &mut Cx<'_>) {

@@ -69,7 +69,7 @@ pub fn request(
     }
     let mut given = Overrides::default()
         .with("task", wish.task.as_str())
-        .with("protocol", LoopProtocol::Revise)
+        .with("protocol", LoopProtocol::REVISE)
         .with("worker", HOST);
     if let Some(critic) = &args.critic {
         given.set("critic", critic.clone());

@@ -1,7 +1,7 @@
 //! The server spoken to in raw lines of JSON-RPC.
 
 use std::io::{BufRead as _, BufReader, Write as _};
-use std::process::{Child, ChildStdin, ChildStdout, Stdio};
+use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use std::sync::mpsc::{Receiver, channel};
 use std::time::Duration;
 
@@ -24,7 +24,13 @@ pub struct Lines {
 impl Lines {
     pub fn open(project: &Project) -> Self {
         let mut command = project.command(env!("CARGO_BIN_EXE_gadfly"));
-        command.arg("mcp").stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
+        command.arg("mcp");
+        Self::of(command)
+    }
+
+    /// Speaks with what this command starts.
+    pub fn of(mut command: Command) -> Self {
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
         let mut child = command.spawn().unwrap();
         let heard = listen(child.stdout.take().unwrap());
         Self { stdin: child.stdin.take(), child, heard, next: 0, meta: None }

@@ -4,7 +4,7 @@
 #![cfg(target_os = "linux")]
 
 mod ending;
-mod lines;
+pub mod lines;
 mod raw;
 mod scenarios;
 mod support;

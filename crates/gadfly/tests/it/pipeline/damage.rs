@@ -34,7 +34,13 @@ fn put(desk: &Desk, file: &str, text: Option<&str>) {
 }
 
 /// One thing that happens to a project; what it was.
-fn damage(desk: &Desk, dice: &mut Dice, seen: &[Tree]) -> String {
+fn damage(desk: &Desk, dice: &mut Dice, seen: &[Tree], step: usize) -> String {
+    if step % 12 == 11 {
+        for (file, text) in &seen[0] {
+            put(desk, file, text.as_deref());
+        }
+        return "the judged work put back".to_owned();
+    }
     let file = FILES[dice.below(FILES.len())];
     let other = FILES[dice.below(FILES.len())];
     let now = tree(desk);
@@ -74,7 +80,7 @@ fn story(desk: &Desk, gates: &[&str], seed: u64) -> usize {
     let allowed: Vec<bool> = gates.iter().map(|gate| open(gate, &[])).collect();
     let (mut dice, mut seen, mut as_judged) = (Dice(seed), vec![judged.clone()], 0);
     for step in 0..STEPS {
-        let what = damage(desk, &mut dice, &seen);
+        let what = damage(desk, &mut dice, &seen, step);
         let now = tree(desk);
         let is_same = now == judged;
         as_judged += usize::from(is_same);
@@ -107,7 +113,7 @@ fn an_open_gate_is_open_for_the_work_that_was_judged_and_for_no_other() {
     let said = pipeline(&desk, &[]);
     assert_eq!(said.code, 0, "{}", said.err);
     let as_judged = story(&desk, &["commit", "pr"], 1);
-    assert!(as_judged > 0, "nothing was ever put back: the dice are no good");
+    assert!(as_judged > 0, "the work as it was judged was never put back");
 }
 
 #[test]

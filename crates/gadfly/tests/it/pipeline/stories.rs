@@ -10,6 +10,7 @@ fn three_agents_work_in_the_order_of_what_they_need_and_their_files_are_in_the_c
     assert_eq!(said.code, 0, "{}", said.err);
     insta::assert_snapshot!(story(&said), @r"
     pipeline for reform: 3 agents, gate commit, 4 at once
+      warning: no verify command is configured: nothing is compiled or run before it counts
     overall round 1 of 5
       → strategist: judged by strategist-critic, Strategy
       [strategist] round 1 of 3

@@ -73,7 +73,7 @@ fn hooks_and_strays_are_named() {
     desk.write(".claude/hooks/verify.sh", "#!/bin/sh\n");
     desk.write("quality_reports/strategy/strategy_memo_wages.md", "# Memo\n");
     desk.write("gadfly.toml", "[hooks]\npre-commit = \"make lint\"\n");
-    desk.gadfly(&["check"])
+    desk.gadfly(&["check", "--all"])
         .is(0)
         .says("hook: pre-commit: make lint")
         .says(".claude/hooks/verify.sh is not run")

@@ -8,10 +8,10 @@ use gadfly_engine::protocol::goal::Criterion;
 use gadfly_engine::tool::Risk;
 
 use crate::config::keys::{
-    CRITIC_INTERVAL, ConfigSection, Fixed, GOAL_COUNT, GOAL_STEPS, GOAL_TURNS, Key, RISKS, Shape, WALL_CLOCK,
-    key, on,
+    CRITIC_INTERVAL, ConfigSection, Fixed, GOAL_COUNT, GOAL_STEPS, GOAL_TURNS, RISKS, Shape, WALL_CLOCK, key,
+    on,
 };
-use crate::config::options::options;
+use crate::options;
 use crate::place::Sourced;
 
 options! {

@@ -3,7 +3,7 @@
 
 use super::{LoopConfig, unknown_agent};
 use crate::config::AgentConfig;
-use crate::config::names::{ArtifactSource, HOST, LoopProtocol};
+use crate::config::names::{ArtifactSource, HOST};
 use crate::place::{Problem, brief};
 
 impl LoopConfig {
@@ -46,7 +46,7 @@ impl LoopConfig {
     /// Why this agent cannot have this role here.
     pub(in crate::config) fn unfit(&self, role: &str, agent: &AgentConfig) -> Option<Problem> {
         let works = matches!(role, "worker" | "build_fixer" | "test_writer");
-        let in_files = self.options.protocol.value == LoopProtocol::Audit;
+        let in_files = self.options.protocol.value.card().edits_files;
         if works && !in_files && agent.output.value == ArtifactSource::Files {
             let message = format!(
                 "worker `{}` gives its work as files, and `{}` takes the reply",
@@ -58,17 +58,18 @@ impl LoopConfig {
     }
 
     fn check_seats(&self, problems: &mut Vec<Problem>) {
-        let most = if self.options.protocol.value == LoopProtocol::Score { 2 } else { 1 };
+        let most = self.options.protocol.value.card().critics;
         if let Some(extra) = self.critics.get(most) {
             let message = format!(
                 "`{}` has {} here, and {} are given",
                 self.options.protocol.value,
-                if most == 1 { "one critic" } else { "at most two critics" },
+                if most == 1 { "one critic".to_owned() } else { format!("at most {most} critics") },
                 self.critics.len()
             );
-            let help = match self.options.protocol.value {
-                LoopProtocol::Score => "keep the primary and one second critic",
-                _ => "keep one; a `fallback_critic` is asked when it fails, and protocol `score` has two",
+            let help = match most {
+                1 => "keep one; a `fallback_critic` is asked when it fails, and protocol `score` has two",
+                2 => "keep the primary and one second critic",
+                _ => "leave the others out",
             };
             problems.push(Problem::error(message).help(help).at(extra.place.as_ref()));
         }

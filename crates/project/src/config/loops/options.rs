@@ -11,11 +11,11 @@ use gadfly_engine::protocol::audit::economy::Economy;
 use super::RubricSetting;
 use crate::config::criteria::{CriteriaSetting, CriticSetting};
 use crate::config::keys::{
-    self, BY_CRITERIA, BY_RUBRIC, ConfigSection, ECONOMY, Fixed, JUDGING, Key, LEVELS, OF_A_TEXT,
-    ROUND_COUNT, SEVERITIES, Shape, VERIFY_RUNS, VERIFY_TIMEOUT, key, on,
+    self, ConfigSection, ECONOMY, Fixed, LEVELS, ROUND_COUNT, SEVERITIES, Shape, VERIFY_RUNS, VERIFY_TIMEOUT,
+    key, on,
 };
-use crate::config::names::LoopProtocol;
-use crate::config::options::options;
+use crate::config::protocols::LoopProtocol;
+use crate::options;
 use crate::place::Sourced;
 
 options! {
@@ -48,7 +48,6 @@ options! {
             )
             .shared();
         critics: Vec<Sourced<CriticSetting>> = key(Shape::Critics)
-            .only(JUDGING)
             .says("One critic, or two with different lenses, in place of `critic`; the first is the primary")
             .more("For audit and converge: one.")
             .like("[{ agent = \"critic\", lens = \"method\" }, { agent = \"reviewer\", lens = \"policy\" }]");
@@ -77,7 +76,6 @@ options! {
             .model("How many rounds at most. More than configured only if the user agrees.")
             .shared();
         phase: Option<Sourced<String>> = key(Shape::Text)
-            .only(BY_RUBRIC)
             .says("The phase of the project this belongs to")
             .more(
                 "Named in the briefs and in the log. Under score it sets how severe the critic is: Discovery, Strategy, \
@@ -86,12 +84,10 @@ options! {
             .like("\"paper\"")
             .flag(on::RUN | on::REVIEW, "NAME");
         rubric: Option<Sourced<RubricSetting>> = key(Shape::Rubric)
-            .only(BY_RUBRIC)
             .says("What the draft is judged by: a list, or the path of a Markdown or text file")
             .more("Under score a Markdown file with a table of deductions, or a TOML file with one.")
             .like("[\"at most 150 words\", \"states the sample size\"]");
         criteria: Option<Sourced<CriteriaSetting>> = key(Shape::Criteria)
-            .only(BY_CRITERIA)
             .says("Success criteria or questions: a file, or a ready-made set of converge")
             .more(
                 "Or a list: of strings, { id = \"SC-1\", text = \"…\" } (audit), { name = \"CLARITY\", question = \"…?\" } \
@@ -104,19 +100,16 @@ options! {
             .like("[\"paper/results.md\"]")
             .flag(on::RUN | on::REVIEW, "FILE");
         draft: Option<Sourced<PathBuf>> = key(Shape::Path)
-            .only(OF_A_TEXT)
             .says("Improve this file: it is the first draft, and the result replaces it on approval")
             .like("\"paper/abstract.md\"")
             .flag(on::RUN, "FILE");
         out: Option<Sourced<PathBuf>> = key(Shape::Path)
-            .only(OF_A_TEXT)
             .says("Where the approved draft goes")
             .like("\"paper/abstract.md\"")
             .flag(on::RUN, "FILE")
             .label("Save the approved draft to");
         max_parts: Sourced<u64> = key(Shape::Whole { min: 1, max: 1000 })
             .or(Fixed::Whole(keys::MAX_PARTS))
-            .only(JUDGING)
             .says("Into how many calls one judgement may be split")
             .flag(on::RUN | on::REVIEW, "N");
         budget: Limits = key(Shape::Table(ConfigSection::Budget)).says("Caps of this loop");
@@ -127,7 +120,6 @@ options! {
     ReviseOptions, REVISE in Loop {
         overrule: Sourced<bool> = key(Shape::Flag)
             .or(Fixed::Flag(true))
-            .only(keys::REVISE)
             .says("A rejection that rests only on new requirements is overruled")
             .flag(on::RUN, "")
             .says_no("no-overrule", "Let rejections stand that rest only on new requirements")
@@ -139,31 +131,25 @@ options! {
     ScoreOptions, SCORE in Loop {
         threshold: Option<Sourced<u64>> = key(Shape::Whole { min: 1, max: 100 })
             .or(Fixed::Whole(80))
-            .only(keys::SCORE)
             .says("The score that passes")
             .flag(on::RUN | on::REVIEW, "POINTS");
         exploration: Sourced<bool> = key(Shape::Flag)
             .or(Fixed::Flag(false))
-            .only(keys::SCORE)
             .says("An exploration passes with 60")
             .more("So does a draft whose `out` lies in a folder `explorations`.");
         severity: Option<Sourced<Level>> = key(LEVELS)
-            .only(keys::SCORE)
             .says("How severe the critic is")
             .more("Default: the phase's, else high.")
             .like("\"medium\"");
         invariants: Option<Sourced<PathBuf>> = key(Shape::Path)
-            .only(keys::SCORE)
             .says("What holds for every artifact of the project; the critic is given it")
             .like("\"invariants.md\"");
         escalate_to: Option<Sourced<String>> = key(Shape::Text)
             .or(Fixed::Text("user"))
-            .only(keys::SCORE)
             .says("Who decides when the rounds are used up: an agent, orchestrator (a fresh start) or user")
             .flag(on::RUN, "WHO");
         stop_early: Sourced<bool> = key(Shape::Flag)
             .or(Fixed::Flag(false))
-            .only(keys::SCORE)
             .says("Stop as soon as there is no headway")
             .flag(on::RUN, "");
     }
@@ -172,72 +158,58 @@ options! {
 options! {
     AuditOptions, AUDIT in Loop {
         task_id: Option<Sourced<String>> = key(Shape::Text)
-            .only(keys::AUDIT)
             .says("Names the task in reports")
             .more("Default: from the loop's name or the task.")
             .like("\"search-page\"");
         scope: Vec<Sourced<String>> = key(Shape::OneOrMore)
-            .only(keys::AUDIT)
             .says("Files the work may touch")
             .more("Default: all.")
             .like("[\"src/**\", \"tests/**\"]")
             .flag(on::RUN | on::REVIEW, "GLOB");
         verify: Vec<Sourced<String>> = key(Shape::OneOrMore)
-            .only(keys::AUDIT)
             .says("A command that must succeed before the critic is asked")
             .more("Run in the folder after every round; a failing one sends the work back.")
             .like("[\"cargo test\"]")
             .flag(on::RUN, "COMMAND");
         verify_runs: Sourced<u64> = key(Shape::Whole { min: 1, max: 100 })
             .or(Fixed::Whole(VERIFY_RUNS))
-            .only(keys::AUDIT)
             .says("How often each must succeed")
             .flag(on::RUN, "N");
         verify_timeout: Sourced<Duration> = key(Shape::Time)
             .or(Fixed::Time(VERIFY_TIMEOUT))
-            .only(keys::AUDIT)
             .says("How long one of them may take");
         block_on: Sourced<Severity> = key(SEVERITIES)
             .or(Fixed::Text("nit"))
-            .only(keys::AUDIT)
             .says("The least finding that blocks")
             .flag(on::RUN | on::REVIEW, "SEVERITY");
         economy: Sourced<Economy> = key(ECONOMY)
             .or(Fixed::Text("off"))
-            .only(keys::AUDIT)
             .says("How hard to push for smaller code")
             .flag(on::RUN | on::REVIEW, "LEVEL");
         decisions: Vec<Sourced<String>> = key(Shape::Texts)
-            .only(keys::AUDIT)
             .says("Decisions the work may not go against")
             .like("[\"no new dependencies\"]");
         build_fixer: Option<Sourced<String>> = key(Shape::Text)
-            .only(keys::AUDIT)
             .says("Works from round 2 on and after a failed command")
             .more("Default: the worker.")
             .like("\"critic\"");
         researcher: Option<Sourced<String>> = key(Shape::Text)
-            .only(keys::AUDIT)
             .says("Asked when information is missing")
             .more("Default: you are.")
             .like("\"reviewer\"");
         architect: Option<Sourced<String>> = key(Shape::Text)
-            .only(keys::AUDIT)
             .says("Says how the task should be built, once, before the worker begins")
             .more("Default: nobody.")
             .like("\"reviewer\"");
         test_writer: Option<Sourced<String>> = key(Shape::Text)
-            .only(keys::AUDIT)
             .says("Writes the task's tests, once, before the worker begins; the worker may not change them")
             .more("Default: nobody.")
             .like("\"critic\"");
         commit: Sourced<bool> = key(Shape::Flag)
             .or(Fixed::Flag(false))
-            .only(keys::AUDIT)
             .says("Commit approved work to a branch of its own, in place of changing your files")
             .flag(on::RUN, "");
         branch: Option<Sourced<String>> = key(Shape::Text)
-            .only(keys::AUDIT)
             .says("The branch to commit to (implies `commit`; default: gadfly/RUN)")
             .like("\"feature/search\"")
             .flag(on::RUN, "NAME");

@@ -81,7 +81,7 @@ fn everybody_a_critic_judges_has_to_pass() {
     let mut bench = Bench::paper();
     bench.memo(90);
     bench.finish("coder", 84);
-    assert_eq!(bench.gaps("writer")[0].what, "coder-critic has not judged data-engineer yet");
+    assert_eq!(bench.standing("writer"), AgentReadiness::Ready, "nobody engineers data in this project");
     bench.finish("data-engineer", 72);
     assert_eq!(bench.gaps("writer")[0].what, "coder-critic score is 72, needs 80");
     assert_eq!(
