@@ -52,6 +52,10 @@ pub struct PairResult {
     pub outside: Vec<String>,
     /// What is in the way of its acceptance, in one line; none if it may be delivered.
     pub blocked: Option<String>,
+    /// Points that outlived a revision, or came back.
+    pub recurring: Vec<String>,
+    /// The round after which somebody else decided.
+    pub escalated_after: Option<u32>,
 }
 
 /// How a protocol is named and begun.

@@ -12,7 +12,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 use std::path::Path;
 
-use gadfly_engine::deduction::{DeductionRow, DeductionTable, Gravity, Level, Points, slug};
+use gadfly_engine::deduction::{DeductionRow, DeductionTable, Gravity, Level, Points, slug, words};
 
 use crate::file;
 use crate::place::{Problem, SourceSpan};
@@ -51,6 +51,47 @@ pub fn from_toml(text: &str, file: &Path) -> Result<TableReading, Vec<Problem>> 
     let mut builder = Builder::new(text, file);
     settings::read(&mut builder);
     builder.finish()
+}
+
+/// What issues cost by severity, from tables that stand in no rubric: `| Missing citation | -2 | -5 | -10 |` under the phases.
+pub fn scales(text: &str, file: &Path) -> Vec<DeductionRow> {
+    let mut builder = Builder::new(text, file);
+    markdown::read(&mut builder, None);
+    let scaled = builder.only_scaled;
+    let mut rows: Vec<DeductionRow> = builder.table.rows;
+    rows.retain(|row| scaled.contains(&row.id));
+    rows.iter_mut().for_each(|row| fill_gaps(&mut row.at));
+    rows
+}
+
+/// Rows about one of these issues cost what is stated for it, where they state nothing for a severity themselves.
+pub fn scale(table: &mut DeductionTable, by: &[DeductionRow]) {
+    for row in &mut table.rows {
+        let Some(issue) = by.iter().find(|issue| is_about(&row.text, &issue.text)) else { continue };
+        for (level, points) in &issue.at {
+            let points = points.as_ref().map(|points| each_time(points, &row.points));
+            row.at.entry(*level).or_insert(points);
+        }
+    }
+}
+
+/// Every word of the issue stands in the row, perhaps in another form: `Notation inconsistency`, `Inconsistent notation`.
+fn is_about(row: &str, issue: &str) -> bool {
+    const STEM: usize = 7;
+    let stem = |word: String| word.chars().take(STEM).collect::<String>().trim_end_matches('s').to_owned();
+    let row: Vec<String> = words(row).map(stem).collect();
+    let mut issue = words(issue).map(stem).peekable();
+    issue.peek().is_some() && issue.all(|word| row.contains(&word))
+}
+
+/// Stated points, counted as often as the row counts.
+fn each_time(points: &Points, like: &Points) -> Points {
+    match (points, like) {
+        (Points::Flat(each), Points::Per { unit, .. }) => {
+            Points::Per { each: *each, unit: unit.clone(), max: None }
+        }
+        _ => points.clone(),
+    }
 }
 
 /// Collects rows and problems.

@@ -21,9 +21,12 @@ pub use agents::{AgentFile, AgentRole};
 pub use check::check;
 pub use naming::{NameSources, ProjectName};
 pub use rules::{Invariant, LearnedRule, ProjectRubric};
-pub use skills::Skill;
+pub use skills::{Skill, SkillRoute};
+
+use gadfly_engine::deduction::DeductionRow;
 
 use crate::config::Config;
+use crate::deduction_table;
 use crate::place::{Problem, SourceSpan, brief};
 use crate::registry::{self, RegistryFile};
 use frontmatter::Frontmatter;
@@ -79,6 +82,8 @@ pub struct ProjectFiles {
     pub references: Vec<Doc>,
     /// Files with the rubrics of several critics; the first that knows one counts.
     pub rubrics: Vec<Doc>,
+    /// What issues cost by severity, from tables in the rules: they count for every critic's rows about the same.
+    pub scales: Vec<DeductionRow>,
     pub invariants: Vec<Invariant>,
     pub memory: Vec<LearnedRule>,
     pub names: NameSources,
@@ -162,6 +167,7 @@ pub fn read(root: &Path, config: &Config) -> ProjectFiles {
     let memory = [Path::new("MEMORY.md"), Path::new(".gadfly/memory.md")];
     let memory: Vec<Doc> = memory.into_iter().filter_map(|path| Doc::read(&mut reader, path)).collect();
     let rubrics = rubrics(&mut reader, &places);
+    let scales = always.iter().flat_map(|doc| deduction_table::scales(&doc.text, &doc.path)).collect();
     let own_rubrics = own_rubrics(&mut reader, &places.home);
     let mut names = NameSources {
         configured: config.project.name.as_ref().map(|name| name.value.clone()),
@@ -183,6 +189,7 @@ pub fn read(root: &Path, config: &Config) -> ProjectFiles {
         references,
         memory: rules::learned(&memory),
         rubrics,
+        scales,
         names,
         guessed,
         problems: reader.problems,
@@ -222,11 +229,11 @@ impl ProjectFiles {
         if agent.module { Err(check::not_spawnable(agent, Some(&agent.place))) } else { Ok(Some(agent)) }
     }
 
-    /// The skills that dispatch an agent, first those that name it first.
+    /// The skills that speak of an agent: first the one that sends it out most often, then those that name it first.
     pub fn skills_for(&self, agent: &str) -> Vec<&Skill> {
         let place = |skill: &Skill| skill.dispatches(&self.agents).iter().position(|name| name == agent);
         let mut found: Vec<_> = self.skills.values().filter_map(|s| place(s).map(|at| (at, s))).collect();
-        found.sort_by_key(|(at, _)| *at);
+        found.sort_by_key(|(at, skill)| (std::cmp::Reverse(skill.sends(agent)), *at));
         found.into_iter().map(|(_, skill)| skill).collect()
     }
 

@@ -6,8 +6,10 @@ use std::sync::Arc;
 
 use gadfly_agents::{Agent, Network};
 use gadfly_engine::AgentCard;
+use gadfly_engine::tool::policy::OwnTools;
 
 use crate::call_site::settings::ProgramSetting;
+use crate::sandbox;
 
 /// Shared by all runs that have it.
 #[derive(Clone, Default)]
@@ -58,6 +60,16 @@ impl AgentSet {
         if let Some(member) = Arc::make_mut(&mut self.0).get_mut(name) {
             member.card.reached_as = (name != configured).then(|| configured.to_owned());
             withheld.clone_into(&mut member.card.withheld);
+        }
+    }
+
+    /// Who has tools of its own and cannot be held to some of them has all: refusing the work would help nobody.
+    pub fn offer_all_if_unheld(&mut self, name: &str) {
+        let Some(member) = Arc::make_mut(&mut self.0).get_mut(name) else { return };
+        let own = OwnTools { denied: member.card.withheld.clone(), beyond: Vec::new() };
+        let agent = member.agent.as_ref().filter(|_| !member.card.tools);
+        if agent.is_some_and(|agent| sandbox::unheld(agent.as_ref(), &own).is_some()) {
+            member.card.withheld.clear();
         }
     }
 

@@ -114,6 +114,7 @@ impl AgentResolver<'_> {
                 problems.extend(found);
             } else {
                 agent_set.stand_in(&member.name, &member.reached_as, &member.withheld);
+                agent_set.offer_all_if_unheld(&member.name);
             }
         }
         if problems.is_empty() { Ok(agent_set) } else { Err(problems) }

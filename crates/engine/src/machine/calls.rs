@@ -52,6 +52,12 @@ pub struct CallSpec {
     pub own: Option<OwnTools>,
 }
 
+/// What the file of an agent with tools of its own does not give it. Tools of ours are withheld where they are offered.
+fn kept_from(card: &AgentCard, role: Role) -> Option<OwnTools> {
+    let is_held = role == Role::Worker && !card.tools && !card.withheld.is_empty();
+    is_held.then(|| OwnTools { denied: card.withheld.clone(), beyond: Vec::new() })
+}
+
 /// The time for the last words of somebody whose time is up, beyond the clock.
 const LAST_WORDS_MS: u64 = 30_000;
 
@@ -210,7 +216,7 @@ impl Run {
             verdict: call.verdict.filter(|_| card.is_person() || card.is_typed()),
             case: call.case.clone().filter(|_| card.is_typed()),
             goes_on: call.goes_on,
-            own: call.own.clone(),
+            own: call.own.clone().or_else(|| kept_from(&card, call.role)),
         };
         let effect =
             Effect { id: id.clone(), class, time_ms, reserve, repeats, kind: EffectKind::Turn(turn) };

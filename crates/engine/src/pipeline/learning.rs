@@ -60,7 +60,9 @@ pub struct PairRecord {
     pub strikes: u32,
     /// A person had to decide.
     pub to_user: bool,
-    /// What was left to mend at the end, in lines.
+    /// The round after which somebody decided.
+    pub escalated_after: Option<u32>,
+    /// What kept coming back, then what was left to mend at the end, in lines.
     pub open: Vec<String>,
 }
 
@@ -113,9 +115,17 @@ fn escalation(pair: &PairRecord) -> Option<Suggestion> {
     pair.to_user.then(|| Suggestion {
         tag: LearnTag::Escalation,
         agent: agent.clone(),
-        text: format!("{agent} went to the user after {} rounds{}", pair.strikes, still_open(pair)),
+        text: format!(
+            "{agent} went to the user after {}{}",
+            rounds(pair.escalated_after.unwrap_or(pair.strikes)),
+            still_open(pair)
+        ),
         action: format!("write the decision into the rules, so that {agent} need not ask again"),
     })
+}
+
+fn rounds(n: u32) -> String {
+    if n == 1 { "1 round".to_owned() } else { format!("{n} rounds") }
 }
 
 fn by(pair: &PairRecord) -> String {
@@ -130,7 +140,11 @@ fn still_open(pair: &PairRecord) -> String {
         if short.len() < line.len() { format!("{short}…") } else { short }
     });
     let quoted: Vec<String> = quoted.filter(|line| !line.is_empty()).collect();
-    if quoted.is_empty() { String::new() } else { format!("; still open: {}", quoted.join(" | ")) }
+    if quoted.is_empty() {
+        String::new()
+    } else {
+        format!("; what was held against it: {}", quoted.join(" | "))
+    }
 }
 
 #[cfg(test)]
@@ -168,6 +182,13 @@ mod tests {
         assert_eq!(found[0].line().matches("---").count(), 1);
         assert!(found[0].line().len() < 500 && !found[0].text.contains("| d"));
         assert_eq!(suggestions(&[PairRecord { strikes: 2, to_user: false, ..worn }]), []);
+    }
+
+    #[test]
+    fn an_escalation_names_the_round_it_came_after() {
+        let worn = PairRecord { strikes: 4, to_user: true, escalated_after: Some(1), ..pair("coder") };
+        let found = suggestions(&[worn]);
+        assert!(found[1].text.contains("went to the user after 1 round"), "{}", found[1].text);
     }
 
     #[test]

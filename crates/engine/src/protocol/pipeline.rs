@@ -157,6 +157,7 @@ struct EndedDispatch {
     rounds: u32,
     passed: bool,
     escalated_to_user: bool,
+    escalated_after: Option<u32>,
     open: Vec<String>,
 }
 

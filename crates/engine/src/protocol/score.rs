@@ -250,7 +250,7 @@ impl ScoreProtocol {
             // Whoever is shown nothing finds nothing wrong with it.
             return cx.park(judging::unverified(&nothing_shown(left_out)));
         }
-        let noted = Self::told_of_noted(&subject, cx);
+        let evidence = self.evidence(Self::told_of_noted(&subject, cx), cx);
         let identities = self.settings.files.as_ref().map(|files| &files.critics);
         let by_rows: &[&'static str] = &[CRITIC, CRITIC_ROWS];
         let by_number: &[&'static str] = &[CRITIC, CRITIC_STATED];
@@ -264,7 +264,7 @@ impl ScoreProtocol {
             rubric: self.rubric(),
             rubrics: Some(&self.own_rubrics),
             references: &self.shown_beside(cx),
-            evidence: noted.as_slice(),
+            evidence: &evidence,
             subject: &subject,
             tree: None,
             schema: Some(SCHEMA),
@@ -429,6 +429,9 @@ impl ScoreProtocol {
 
     /// The pair does not converge by itself: someone else decides.
     fn escalate(&mut self, both_fail: bool, scores: &str, cx: &mut Cx<'_>) {
+        if let Some(ground) = &mut self.ground {
+            ground.escalated_after = Some(self.round);
+        }
         let needed = self.settings.threshold;
         let because = if both_fail {
             format!("both critics score below {needed}: {scores}")

@@ -22,11 +22,12 @@ Examples:
 #[command(after_help = RUN_EXAMPLES)]
 pub struct RunArgs {
     /// The task, or the name of a loop of gadfly.toml, of a phase or of a task of the project, or of a slice or a
-    /// milestone with several tasks; `-` reads the task from standard input
+    /// milestone with several tasks, or of a skill or an agent (`"/review --code a.R"`); `-` reads the task from standard
+    /// input
     #[arg(value_name = "TASK")]
     pub task: Option<String>,
-    /// What the loop or phase that TASK names is to do
-    #[arg(long = "task", value_name = "TEXT", conflicts_with = "task_file")]
+    /// What the loop, phase, skill or agent that TASK names is to do
+    #[arg(long = "task", value_name = "TEXT", conflicts_with = "task_file", allow_hyphen_values = true)]
     pub task_text: Option<String>,
     /// The plan of a nubos-pilot task, in place of its id
     #[arg(long, value_name = "FILE", conflicts_with_all = ["task", "task_text", "task_file"])]

@@ -1,21 +1,24 @@
-//! `gadfly pipeline`, and `gadfly run` with the name of a skill or an agent of the registry: from flags to a request,
-//! through trust and consent, to a driven pipeline.
+//! `gadfly pipeline`: from flags to a request, through trust and consent, to a driven pipeline. `gadfly run` with the name of
+//! a skill or an agent is `alone`.
+
+mod alone;
 
 use std::path::Path;
 
 use gadfly_engine::protocol::score::settings::EscalateTo;
 use gadfly_journal::OpenError;
 use gadfly_project::config::keys::ConfigSection;
-use gadfly_project::layout::ProjectFiles;
 use gadfly_project::trust::judging;
 use gadfly_project::trust::pipeline::instructions;
-use gadfly_project::{Overrides, Problem, file, layout, suggest};
+use gadfly_project::{Overrides, Problem, file, layout};
 use gadfly_runtime::prepare::pipeline::{DEFAULT, DEFAULT_CRITIC, Earlier};
 use gadfly_runtime::prepare::{PipelineRequest, PlanWanted};
 
+pub use alone::{alone, run_alone};
+
 use super::run::{LaunchOptions, launch, read_stdin, reports_have_a_place};
 use crate::agreement::{self, Uses};
-use crate::cli::{PipelineArgs, RunArgs};
+use crate::cli::PipelineArgs;
 use crate::context::Context;
 use crate::exit::Code;
 use crate::output::table::counted;
@@ -125,6 +128,11 @@ fn uses(request: &PipelineRequest, context: &Context) -> Uses {
             uses.agents.push(agent.clone());
         }
     }
+    // Critics that are asked for by themselves have no entry.
+    let is_critic = |name: &&String| !uses.agents.contains(name);
+    let critics: Vec<String> = request.only.iter().filter(is_critic).cloned().collect();
+    uses.judges.extend(critics.iter().cloned());
+    uses.agents.extend(critics);
     let second: Vec<String> = files.duals(&context.config).into_iter().map(|dual| dual.critic).collect();
     uses.judges.extend(second.iter().cloned());
     uses.agents.extend(second);
@@ -152,100 +160,4 @@ fn asked_for(text: Option<&str>, path: Option<&Path>) -> Result<String, Code> {
         (None, Some(path)) => file::read_text(path).map_err(|e| error::usage(&e.to_string())),
         (None, None) => Err(error::usage("there is nothing to do: say what it is for")),
     }
-}
-
-/// A skill or an agent of the project that `gadfly run` names.
-pub struct SingleAgent {
-    agent: String,
-    skill: Option<String>,
-}
-
-/// What `name` is, if it is neither a loop, nor a phase, nor a task.
-pub fn alone(name: &str, context: &Context) -> Result<Option<SingleAgent>, Code> {
-    let plain = name.strip_prefix('/').unwrap_or(name);
-    if plain.is_empty() || plain.contains(char::is_whitespace) {
-        return Ok(None);
-    }
-    let files = layout::read(&context.root.dir, &context.config);
-    let Some(registry) = &files.registry else { return Ok(None) };
-    if let Some(skill) = files.skills.get(plain) {
-        let dispatched = skill.dispatches(&files.agents);
-        let Some(agent) = dispatched.iter().find(|agent| registry.registry.get(agent).is_some()) else {
-            let why = "its SKILL.md names no agent that the registry declares";
-            return Err(error::usage(&format!("skill `{}` dispatches nobody: {why}", safe::line(plain, 60))));
-        };
-        return Ok(Some(SingleAgent { agent: agent.clone(), skill: Some(plain.to_owned()) }));
-    }
-    if registry.registry.get(plain).is_some() {
-        return Ok(Some(SingleAgent { agent: plain.to_owned(), skill: None }));
-    }
-    if name.starts_with('/') {
-        let skills: Vec<&str> = files.skills.keys().map(String::as_str).collect();
-        let near = suggest::did_you_mean(plain, &skills).map(|near| format!(": {near}")).unwrap_or_default();
-        return Err(error::usage(&format!("there is no skill `{}`{near}", safe::line(plain, 60))));
-    }
-    nearly(plain, &files)
-}
-
-/// A word that is nearly a name was hardly meant as a task.
-fn nearly(word: &str, files: &ProjectFiles) -> Result<Option<SingleAgent>, Code> {
-    let agents = files.registry.iter().flat_map(|file| &file.registry.entries);
-    let known = files.skills.keys().map(String::as_str).chain(agents.map(|entry| entry.agent.as_str()));
-    match suggest::nearest(word, known) {
-        Some(near) => {
-            Err(error::usage(&format!("there is no skill or agent `{word}`: did you mean `{near}`?")))
-        }
-        None => Ok(None),
-    }
-}
-
-/// One agent and its critic, without dependencies.
-pub async fn run_alone(alone: SingleAgent, args: &RunArgs, context: &Context) -> Result<Code, Code> {
-    reports_have_a_place(&args.report, context.global.json)?;
-    leave_out(args)?;
-    let given = checked(args.options.overrides(ConfigSection::Pipeline), context)?;
-    let task_file = args.options.word(ConfigSection::Loop, "task_file").map(Path::new);
-    if args.task_text.is_none() && task_file.is_none() {
-        let name = args.task.as_deref().unwrap_or_default();
-        return Err(error::usage(&format!("what is it to do? Say it: gadfly run {name} --task \"…\"")));
-    }
-    let request = PipelineRequest {
-        request: asked_for(args.task_text.as_deref(), task_file)?,
-        only: vec![alone.agent],
-        skill: alone.skill,
-        planning: PlanWanted::No,
-        yes: args.consent.yes,
-        commit: args.options.overrides(ConfigSection::Loop).has("commit"),
-        branch: args.options.word(ConfigSection::Loop, "branch").map(str::to_owned),
-        limits: given.limits(),
-        store: Some(context.store()),
-        ..PipelineRequest::default()
-    };
-    let how = LaunchOptions {
-        yes: args.consent.yes,
-        dry_run: args.consent.dry_run,
-        attended: !args.unattended,
-        print_draft: false,
-        reports: &args.report,
-        patience: args.patience,
-    };
-    Box::pin(start(request, how, args.consent.trust, context)).await
-}
-
-/// The registry says who works, who judges and what is made: flags that say otherwise would be passed over.
-fn leave_out(args: &RunArgs) -> Result<(), Code> {
-    let kept = ["--task-file", "--commit", "--branch"];
-    let mut given = args.options.flags(ConfigSection::Loop);
-    given.retain(|flag| !kept.contains(&flag.as_str()));
-    let others = [
-        ("--rubric", !args.rubric.is_empty()),
-        ("--criterion", !args.criterion.is_empty()),
-        ("--from", args.from.is_some()),
-    ];
-    given.extend(others.into_iter().filter(|(_, is_given)| *is_given).map(|(flag, _)| flag.to_owned()));
-    if given.is_empty() {
-        return Ok(());
-    }
-    let why = "the registry, gadfly.toml and the agent's own files say this";
-    Err(error::usage(&format!("leave {} out: {why}", given.join(", "))))
 }

@@ -342,3 +342,21 @@ proptest::proptest! {
         proptest::prop_assert_eq!(sheet.lines[0].subtracted, Amount::whole((each * times).min(max)));
     }
 }
+
+#[test]
+fn a_table_of_phases_in_the_rules_scales_rows_about_the_same_issue() {
+    let rules = "# Quality\n\n| Gate | Score |\n|---|---|\n| Commit | >= 80 |\n\n| Issue | Discovery | Strategy | Execution | Peer Review |\n|---|---|---|---|---|\n| Missing citation | -2 | -5 | -10 | -15 |\n| Notation inconsistency | — | -3 | -5 | -5 |\n";
+    let scales = scales(rules, Path::new("quality.md"));
+    assert_eq!(scales.len(), 2, "{scales:?}");
+    let rubric = "| Issue | Deduction |\n|---|---|\n| Missing citations for a named result | -5 per instance |\n| Inconsistent notation | -5 |\n| Filler | -1 |\n";
+    let mut table = from_markdown(rubric, Path::new("r.md"), None).unwrap().table.unwrap();
+    scale(&mut table, &scales);
+    let cost = |row: usize, level| {
+        let rate = table.rate(&table.rows[row], level);
+        format!("{} {}", rate.each, rate.repeats)
+    };
+    assert_eq!(cost(0, Level::Low), "2 true");
+    assert_eq!(cost(0, Level::Maximum), "15 true");
+    assert_eq!(cost(1, Level::Low), "0 false", "not deducted in Discovery");
+    assert_eq!((cost(1, Level::Medium), cost(2, Level::Low)), ("3 false".into(), "1 false".into()));
+}

@@ -3,12 +3,14 @@
 
 mod bundled;
 mod mentions;
+mod route;
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 pub use mentions::SavePath;
 use mentions::SkillSection;
+pub use route::SkillRoute;
 
 use super::agents::{AgentFile, AgentRole};
 use super::frontmatter;
@@ -45,6 +47,8 @@ pub struct Skill {
     pub saves: Vec<SavePath>,
     /// Agents with files, in the order of their first mention.
     mentioned: Vec<String>,
+    /// How often it sends each agent out, where it says so.
+    sent: BTreeMap<String, usize>,
     sections: Vec<SkillSection>,
 }
 
@@ -70,6 +74,11 @@ impl Skill {
             }
         }
         files
+    }
+
+    /// In how many places it sends an agent out.
+    pub fn sends(&self, agent: &str) -> usize {
+        self.sent.get(agent).copied().unwrap_or(0)
     }
 
     /// The agents SKILL.md speaks of, in the order in which it does, those who judge after the others.
@@ -169,6 +178,7 @@ fn read(
         level2_tokens: tokens(body),
         allowed_tools: found.list("allowed-tools"),
         mentioned: mentions::agents(body, &mentions::index(shelf.agents)),
+        sent: route::sent(body, &mentions::index(shelf.agents)),
         body: body.trim().to_owned(),
         path: main.path.clone(),
         name,

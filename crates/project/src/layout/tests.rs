@@ -10,6 +10,7 @@ use crate::place::{ConfigLayer, Source};
 
 mod checking;
 mod loading;
+mod routing;
 
 pub(super) struct Project {
     pub dir: tempfile::TempDir,

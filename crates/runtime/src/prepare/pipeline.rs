@@ -4,6 +4,7 @@
 //! The registry and the project's files are `project`'s to read; what goes into a brief is `briefs`; who is called how is
 //! `cast`.
 
+mod alone;
 mod briefs;
 mod cast;
 mod earlier;
@@ -12,7 +13,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 
 use gadfly_engine::deduction::Phase;
-use gadfly_engine::pipeline::registry::{Check, Need, PairWeight, Product, Registry, RegistryEntry};
+use gadfly_engine::pipeline::registry::{Check, PairWeight, Product, Registry, RegistryEntry};
 use gadfly_engine::pipeline::{Gate, PairVerdict, Pattern};
 use gadfly_engine::plan::NodePlan;
 use gadfly_engine::protocol::pipeline::settings::{
@@ -43,8 +44,14 @@ pub const DEFAULT_CRITIC: &str = "default-critic";
 #[derive(Clone, Debug, Default)]
 pub struct PipelineRequest {
     pub request: String,
-    /// Only these, without dependencies: standalone.
+    /// Only these, without dependencies: standalone. Critics among them judge what is there.
     pub only: Vec<String>,
+    /// Those it is about only judge.
+    pub reviews: bool,
+    /// What those who only judge are to look at. Empty: what they usually judge.
+    pub judged: Vec<String>,
+    /// Where the skill saves their reports, as it writes it.
+    pub reports: Vec<String>,
     /// The skill that was invoked.
     pub skill: Option<String>,
     /// One worker, verify commands, one critic.
@@ -150,7 +157,9 @@ pub async fn prepare_pipeline(
     let mut known = if request.simple {
         simple(resolver)
     } else {
-        known(resolver.root, config, request.state_project.as_deref())?
+        // A review makes nothing that would have to be found under the project's name.
+        let fallback = request.reviews.then(|| root_name(resolver.root));
+        known(resolver.root, config, request.state_project.as_deref().or(fallback.as_deref()))?
     };
     let mut problems = std::mem::take(&mut known.warnings);
     if request.request.trim().is_empty() {
@@ -160,7 +169,7 @@ pub async fn prepare_pipeline(
     let gate = gate.map_err(|problem| problems.push(problem)).unwrap_or_else(|()| Gate::commit());
     let mut shelf = PlanTexts::new(&known, request);
     let planning = shelf.planning(request, config, &mut problems);
-    let registry = asked_for(&known, request, &mut problems);
+    let registry = alone::entries(&known, request, &mut problems);
     let mut cast = Cast::default();
     let mut pairs = BTreeMap::new();
     for entry in &registry.entries {
@@ -182,6 +191,7 @@ pub async fn prepare_pipeline(
             return Err(problems);
         }
     };
+    problems.extend(cast.unheld(&agent_set));
     let commits = request.commit || request.branch.is_some() || request.just_do_it;
     let what = title::title(&request.request);
     // Of one agent, or of none of the registry's, the project's state is not told.
@@ -275,28 +285,6 @@ fn simple(resolver: &AgentResolver<'_>) -> ProjectRegistry {
     ProjectRegistry { files, registry: Registry { entries: vec![entry] }, project, warnings: Vec::new() }
 }
 
-/// The entries this run is about: all, or those that were named.
-fn asked_for(known: &ProjectRegistry, request: &PipelineRequest, problems: &mut Vec<Problem>) -> Registry {
-    if request.only.is_empty() {
-        return known.registry.clone();
-    }
-    let names: Vec<&str> = known.registry.entries.iter().map(|entry| entry.agent.as_str()).collect();
-    let mut entries = Vec::new();
-    for name in &request.only {
-        match known.registry.get(name) {
-            // Whoever is asked for by name runs.
-            Some(entry) => {
-                entries.push(RegistryEntry { conditional: None, requires: Need::default(), ..entry.clone() });
-            }
-            None => problems.push(
-                Problem::error(format!("the registry has no agent `{name}`"))
-                    .maybe_help(suggest::did_you_mean(name, &names)),
-            ),
-        }
-    }
-    Registry { entries }
-}
-
 /// How one agent is dispatched.
 fn pair(
     entry: &RegistryEntry,
@@ -361,9 +349,18 @@ fn pair(
         critics: seats,
         threshold: threshold(entry),
         output: output(entry, files),
-        verify: commands(config.project.verify_for(agent)),
+        // Of those who judge, only whoever says that all works is shown what commands say.
+        verify: if judges && !is_binary(entry) {
+            Vec::new()
+        } else {
+            commands(config.project.verify_for(agent))
+        },
         loaded,
     })
+}
+
+const fn is_binary(entry: &RegistryEntry) -> bool {
+    matches!(entry.weight, PairWeight::Share { binary: true, .. })
 }
 
 /// What a critic deducts by: its rubric, else what its own file says.
@@ -382,7 +379,11 @@ fn rubric_of(
     match deduction_table::read(&files.root.join(&rubric.path), rubric.section.as_deref()) {
         Ok(reading) => {
             problems.extend(reading.warnings);
-            Some((rubric.text, reading.table))
+            let mut table = reading.table;
+            if let Some(table) = &mut table {
+                deduction_table::scale(table, &known.files.scales);
+            }
+            Some((rubric.text, table))
         }
         Err(found) => {
             problems.extend(found);

@@ -89,7 +89,13 @@ impl PipelineProtocol {
         };
         let entries: Vec<&RegistryEntry> = self.settings.registry.entries.iter().filter(could).collect();
         if self.settings.mode != PipelineMode::Pipeline {
-            return entries.into_iter().map(|entry| (entry.agent.clone(), AgentReadiness::Ready)).collect();
+            // Nothing is waited for but reports: without them there is nothing to decide.
+            let reports = |entry: &&RegistryEntry| {
+                let mut reporting = self.settings.registry.reporting_to(entry);
+                reporting.all(|other| self.tried.contains(&other.agent) && !is_busy(&other.agent))
+            };
+            let ready = entries.into_iter().filter(reports);
+            return ready.map(|entry| (entry.agent.clone(), AgentReadiness::Ready)).collect();
         }
         let facts = self.facts();
         let standings: BTreeMap<String, AgentReadiness> = facts.standings().into_iter().collect();

@@ -177,11 +177,25 @@ impl PipelineProtocol {
     }
 
     fn end_without_gate(&mut self, cx: &mut Cx<'_>) {
+        let found = self.found_wanting();
+        if self.blocked.is_empty() && !found.is_empty() {
+            let draft = self.summarise("⚠", cx);
+            return cx.finish(Outcome::Rejected { draft: Some(draft), open: found });
+        }
         if self.blocked.is_empty() {
             return self.end_well("nobody", cx);
         }
         let open = self.blocked.iter().map(|(agent, because)| format!("[{agent}] {because}")).collect();
         self.end_short(Halt::Cap, open, cx);
+    }
+
+    /// What those who only judge found in work that does not pass.
+    fn found_wanting(&self) -> Vec<String> {
+        let judges = self.settings.registry.entries.iter().filter(|entry| entry.judges());
+        let verdicts = judges.filter_map(|entry| self.facts().current(&entry.agent));
+        let low = verdicts.filter(|verdict| verdict.score < verdict.threshold);
+        low.flat_map(|verdict| verdict.open.iter().map(move |open| format!("[{}] {open}", verdict.agent)))
+            .collect()
     }
 
     pub(super) fn end_short(&mut self, reason: Halt, open: Vec<String>, cx: &mut Cx<'_>) {
@@ -298,6 +312,7 @@ impl PipelineProtocol {
             passed_in: pass.passed.then_some(pass.rounds),
             strikes: pass.rounds.saturating_sub(u32::from(pass.passed)),
             to_user: pass.escalated_to_user,
+            escalated_after: pass.escalated_after,
             open: pass.open.clone(),
         };
         // The score of somebody who judges says nothing about how well it judges.

@@ -85,13 +85,17 @@ impl PipelineProtocol {
         }
         let to_user =
             self.settings.registry.get(agent).is_some_and(|entry| entry.escalate_to == EscalateTo::User);
+        let mut open = result.map(|result| result.recurring.clone()).unwrap_or_default();
+        // What only the last round raised is told after what kept coming back.
+        open.extend(verdict.iter().flat_map(|verdict| verdict.open.clone()));
         self.passes.push(EndedDispatch {
             agent: agent.to_owned(),
             score: verdict.map(|verdict| verdict.score),
             rounds: verdict.map_or(0, |verdict| verdict.rounds),
             passed,
             escalated_to_user: escalated && to_user,
-            open: verdict.map(|verdict| verdict.open.clone()).unwrap_or_default(),
+            escalated_after: result.and_then(|result| result.escalated_after),
+            open,
         });
     }
 

@@ -81,6 +81,14 @@ impl History {
         lines
     }
 
+    /// Points that were raised in more than one round, the most often raised first.
+    pub(super) fn recurring(&self) -> Vec<String> {
+        let mut points: Vec<&RaisedPoint> =
+            self.points.values().filter(|p| p.returned || p.raised.len() > 1).collect();
+        points.sort_by_key(|point| std::cmp::Reverse(point.raised.len()));
+        points.into_iter().take(MOST_ASKED).map(RaisedPoint::shown).collect()
+    }
+
     /// What the disagreement is about, in a few lines for a person: points that came back after they were
     /// mended, points that outlived a revision, else what is open.
     pub(super) fn dispute(&self) -> Vec<String> {

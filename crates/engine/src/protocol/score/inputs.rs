@@ -54,6 +54,23 @@ impl ScoreProtocol {
         shown
     }
 
+    /// What is not shown whole, and what commands said who were run for whoever judges.
+    pub(super) fn evidence(&self, noted: Option<Reference>, cx: &mut Cx<'_>) -> Vec<Reference> {
+        let mut all: Vec<Reference> = noted.into_iter().collect();
+        let green = self
+            .ground
+            .as_ref()
+            .filter(|_| self.settings.worker.is_none())
+            .map(|ground| ground.green.clone());
+        for (command, output) in green.unwrap_or_default() {
+            let name =
+                format!("`{command}` was run on exactly these files and ended with 0; the end of its output");
+            let text = output.unwrap_or_else(|| cx.intern(String::new()));
+            all.push(Reference { name, text });
+        }
+        all
+    }
+
     fn is_review(&self, file: &ArtifactFile, cx: &Cx<'_>) -> bool {
         is_history(&file.path) || (cx.texts().contains(&file.blob) && reads_as_review(cx.text(&file.blob)))
     }

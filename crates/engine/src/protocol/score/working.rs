@@ -41,6 +41,9 @@ pub(super) struct FolderWork {
     ending: Option<Outcome>,
     /// Files that lay beside the work and say what was thought of it.
     pub(super) history: BTreeSet<String>,
+    pub(super) escalated_after: Option<u32>,
+    /// Commands that passed, with what they printed.
+    pub(super) green: Vec<(String, Option<Digest>)>,
     /// What the last judgement remarks without taking off points.
     pub(super) notes: Vec<String>,
 }
@@ -259,7 +262,8 @@ impl ScoreProtocol {
         self.set_history_aside(cx);
         let (Some(ground), Some(files)) = (&self.ground, &self.settings.files) else { return };
         if self.settings.worker.is_none() {
-            return self.judge_files(cx);
+            // Who judges can run nothing: it is shown what commands say.
+            return self.verify(0, cx);
         }
         let changed = ground.changed();
         let gaps = self.gaps(files, &ground.listing, &changed, cx);
@@ -386,6 +390,9 @@ impl ScoreProtocol {
             self.run_command(&command, cx);
             return self.await_(Awaiting::Verify(at));
         }
+        if self.settings.worker.is_none() {
+            return self.judge_files(cx);
+        }
         let draft = self.ground.as_ref().and_then(|ground| ground.begin(false)).unwrap_or(self.settings.task);
         cx.finish(Outcome::Approved { draft, overruled: false, notes: self.open.clone() });
     }
@@ -396,11 +403,13 @@ impl ScoreProtocol {
         let green = verified.is_green();
         let (round, line) = (self.round, command.clone());
         cx.emit(EventKind::VerifyRan { round, command: line, green, verified: verified.clone() });
-        if green {
-            return self.verify(at + 1, cx);
-        }
         let end = said(verified, cx);
         let Some(ground) = &mut self.ground else { return };
+        if green {
+            let output = verified.runs.last().map(|run| run.output);
+            ground.green.push((command, output));
+            return self.verify(at + 1, cx);
+        }
         ground.fixes += 1;
         if ground.fixes > most || self.settings.worker.is_none() {
             return self.block(format!("verification failed: `{command}`: {end}"), cx);
@@ -448,6 +457,8 @@ impl ScoreProtocol {
             changes,
             outside,
             blocked: ground.blocked.clone(),
+            recurring: self.history.recurring(),
+            escalated_after: ground.escalated_after,
         })
     }
 }

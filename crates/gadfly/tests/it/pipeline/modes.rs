@@ -1,7 +1,7 @@
 //! Standalone, simplified, just do it.
 
 use crate::pipeline::desk::Desk;
-use crate::pipeline::stage::{judges, pipeline, three, writes};
+use crate::pipeline::stage::{judges, one, pipeline, three, writes};
 
 /// As `three`, with the files that say who the coder is and which skill dispatches it.
 fn skilled() -> Desk {
@@ -38,6 +38,34 @@ fn a_skill_alone_dispatches_its_agent_whatever_it_requires() {
     assert!(said.code == 2 && said.err.contains("leave --critic out"), "{}", said.err);
     let said = desk.gadfly(&["show", "x"]);
     assert_eq!(said.code, 2);
+}
+
+#[test]
+fn a_skill_that_reviews_sends_only_the_critic_its_arguments_choose() {
+    let desk = one(&["print(1)\n"], &[60]);
+    desk.write(
+        "skills/review/SKILL.md",
+        "---\nname: review\ndescription: Reviews\n---\n# Review\n\n- `.py` file → code review (coder-critic)\n\n\
+         ## `/review --code [file]`\n\nDispatch coder-critic. Save report to `reports/[file]_code_review.md`.\n\n\
+         ## `/review --plan`\n\nDispatch coder.\n",
+    );
+    for agent in ["coder-critic", "coder"] {
+        let file = format!("---\nname: {agent}\ndescription: Judges\n---\nYou judge.\n");
+        desk.write(&format!("agents/{agent}.md"), &file);
+    }
+    desk.write("out/code.py", "print(2)\n");
+    desk.commit("code");
+    let review = |arguments| desk.gadfly(&["run", arguments, "--yes", "--unattended", "--trust"]);
+    for arguments in ["/review --code out/code.py", "/review out/code.py"] {
+        let said = review(arguments);
+        assert_eq!(said.code, 3, "60 does not pass: {}", said.err);
+        assert!(said.err.contains("coder-critic: 60/100"), "{}", said.err);
+    }
+    assert!(desk.read("reports/code_code_review.md").contains("60"), "the report is where the skill saves it");
+    assert_eq!(desk.read("out/code.py"), "print(2)\n", "a review changes nothing");
+    assert_eq!(desk.calls(), 1, "nobody else was sent out");
+    let said = desk.gadfly(&["run", "/revue --code out/code.py", "--trust"]);
+    assert!(said.code == 2 && said.err.contains("there is no skill `revue`"), "{}", said.err);
 }
 
 #[test]

@@ -151,23 +151,25 @@ fn paths(line: &str) -> Vec<(&str, usize)> {
 
 /// Paths in backticks, on lines that speak of saving.
 pub(super) fn saves(path: &Path, text: &str, body_start: usize) -> Vec<SavePath> {
+    let all =
+        lines(text, body_start).flat_map(|(line, at)| saved(line).map(move |(part, from)| (part, at + from)));
+    let save = |(part, start): (&str, usize)| SavePath {
+        text: part.to_owned(),
+        place: SourceSpan::new(path, text, start..start + part.len()),
+    };
+    all.take(MOST_SAVES).map(save).collect()
+}
+
+/// Those of one line, each with the byte it begins at.
+pub(super) fn saved(line: &str) -> impl Iterator<Item = (&str, usize)> {
     const WORDS: [&str; 8] = ["save", "saves", "saved", "saving", "write", "writes", "written", "output"];
-    let mut found: Vec<SavePath> = Vec::new();
-    for (line, at) in lines(text, body_start) {
-        let speaks = |word: &str| WORDS.iter().any(|w| w.eq_ignore_ascii_case(word));
-        if !line.split(|c: char| !c.is_alphanumeric()).any(speaks) {
-            continue;
-        }
-        let mut from = 0;
-        for (n, part) in line.split('`').enumerate() {
-            let start = at + from;
-            from += part.len() + 1;
-            let is_path = part.contains('/') && !part.starts_with('/') && !part.contains([' ', '\t']);
-            if n % 2 == 1 && is_path && found.len() < MOST_SAVES {
-                let place = SourceSpan::new(path, text, start..start + part.len());
-                found.push(SavePath { text: part.to_owned(), place });
-            }
-        }
-    }
-    found
+    let speaks = |word: &str| WORDS.iter().any(|w| w.eq_ignore_ascii_case(word));
+    let is_about_saving = line.split(|c: char| !c.is_alphanumeric()).any(speaks);
+    let mut from = 0;
+    line.split('`').enumerate().filter_map(move |(n, part)| {
+        let start = from;
+        from += part.len() + 1;
+        let is_path = part.contains('/') && !part.starts_with('/') && !part.contains([' ', '\t']);
+        (is_about_saving && n % 2 == 1 && is_path).then_some((part, start))
+    })
 }

@@ -7,6 +7,7 @@ use gadfly_project::layout::ProjectFiles;
 use gadfly_project::{Config, Problem, suggest};
 
 use super::{DEFAULT, DEFAULT_CRITIC};
+use crate::agent_set::AgentSet;
 
 /// One member of the run.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -19,6 +20,10 @@ pub struct AliasedAgent {
     /// Tools of ours its own file gives it no equal of.
     pub withheld: Vec<String>,
 }
+
+/// Kinds with tools of their own that the files of agents speak of.
+const CODING: [&str; 2] = ["codex", "acp"];
+const UNHELD: &str = "nothing can be taken from the tools of this kind of agent";
 
 #[derive(Default)]
 pub struct Cast(BTreeMap<String, AliasedAgent>);
@@ -61,19 +66,42 @@ impl Cast {
         Some(())
     }
 
+    /// Whose files restrict its tools in vain, in one line.
+    pub fn unheld(&self, agent_set: &AgentSet) -> Option<Problem> {
+        let has_all = |member: &&AliasedAgent| {
+            let card = agent_set
+                .get(&member.name)
+                .filter(|handle| handle.agent.is_some())
+                .map(|handle| &handle.card);
+            let is_coding = card.is_some_and(|card| CODING.contains(&card.kind.as_str()));
+            is_coding && !member.withheld.is_empty() && card.is_some_and(|card| card.withheld.is_empty())
+        };
+        let names: Vec<&str> = self.0.values().filter(has_all).map(|member| member.name.as_str()).collect();
+        (!names.is_empty()).then(|| {
+            let message =
+                format!("`tools` in the files of {} cannot be enforced: {UNHELD}", names.join(", "));
+            Problem::warning(message).help("claude-code, gemini and models behind an API can be held to them")
+        })
+    }
+
     pub fn members(&self) -> Vec<AliasedAgent> {
         self.0.values().cloned().collect()
     }
 }
 
+/// Sending out agents of its own.
+const DELEGATE: &str = "delegate";
 /// Tools of ours, each with those of agent files that do the same.
-const EQUALS: [(&str, &[&str]); 6] = [
+const EQUALS: [(&str, &[&str]); 8] = [
     ("run_command", &["bash"]),
     ("read_file", &["read"]),
     ("write_file", &["write"]),
     ("edit_file", &["edit", "multiedit", "write"]),
     ("list_files", &["glob", "ls", "read"]),
     ("search_files", &["grep", "glob", "read"]),
+    ("fetch_url", &["webfetch", "websearch"]),
+    // Having others do it: of ours there is no such tool, coding agents have one.
+    (DELEGATE, &["task", "agent"]),
 ];
 
 /// What an agent is not offered whose file lists these tools. `Bash(git *)` counts as `Bash`.
@@ -93,8 +121,12 @@ mod tests {
     #[test]
     fn an_agent_is_offered_what_its_file_lists_and_no_more() {
         let listed = |tools: &[&str]| withheld(&tools.iter().map(|t| (*t).to_owned()).collect::<Vec<_>>());
-        assert_eq!(listed(&["Read", "Grep", "Glob"]), ["run_command", "write_file", "edit_file"]);
-        assert_eq!(listed(&["Read", "Write"]), ["run_command"]);
-        assert_eq!(listed(&["Bash(git *)", "Read", "Edit"]), ["write_file"]);
+        let web = ["fetch_url", DELEGATE];
+        assert_eq!(
+            listed(&["Read", "Grep", "Glob"]),
+            ["run_command", "write_file", "edit_file", web[0], web[1]]
+        );
+        assert_eq!(listed(&["Read", "Write"]), ["run_command", web[0], web[1]]);
+        assert_eq!(listed(&["Bash(git *)", "Read", "Edit", "WebSearch", "Task"]), ["write_file"]);
     }
 }
