@@ -28,7 +28,7 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
 pub use goal::{GoalArgs, Reached};
-pub use integrations::{Hook, HookCommand, Mcp, StopHook};
+pub use integrations::{Hook, HookCommand, HookProgram, Mcp, SessionJudge, StopHook};
 pub use pipeline::PipelineArgs;
 pub use project_status::{Adopt, GateArgs, LearnArgs, NextArgs, WhyArgs};
 pub use report::{ReportFormat, ReportTo};
@@ -122,7 +122,7 @@ pub enum CliCommand {
     Serve(Serve),
     /// Serve MCP on standard input and output, for Claude Code, Codex or an editor as the worker
     Mcp(Mcp),
-    /// Run as a Claude Code Stop hook
+    /// Be the Stop hook of Claude Code, Codex, Copilot, Gemini CLI or Cursor
     Hook(Hook),
     /// Remove old runs and unreferenced texts (dry run unless --apply)
     Gc(GcArgs),

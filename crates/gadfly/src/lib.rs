@@ -10,6 +10,7 @@ mod commands;
 mod context;
 mod exit;
 mod interrupts;
+mod judged_session;
 mod mcp;
 mod output;
 mod project_status;
@@ -35,7 +36,7 @@ pub fn main_with(protocols: &'static [ProtocolEntry]) -> std::process::ExitCode 
     gadfly_runtime::os::keep_memory_private();
     gadfly_runtime::prepare::declare(protocols);
     let cli = cli::Cli::try_parse().unwrap_or_else(|wrong| {
-        // To Claude Code, 2 from a hook means "not yet": a mistyped flag would hold it for ever.
+        // To most programs, 2 from a hook means "not yet": a mistyped flag would hold it for ever.
         let is_hook = std::env::args_os().any(|word| word == "hook") && wrong.use_stderr();
         // It repeats what it does not know: a key that was typed in the wrong place, too.
         let (said, kept) = (wrong.to_string(), masked(&wrong.to_string()));

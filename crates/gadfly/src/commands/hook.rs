@@ -1,40 +1,25 @@
-//! `gadfly hook`: being called by Claude Code. What it says goes to standard output as the JSON that hooks speak.
+//! `gadfly hook`: being called by coding agents. What it says goes to standard output as the JSON that their hooks speak.
 
-mod answer;
 mod input;
-mod judge;
-mod nested;
-mod request;
-mod seats;
-mod session;
-mod session_proof;
+mod program;
 mod stop;
-mod submitting;
 mod transcript;
 
-use serde_json::json;
-
-use crate::cli::{Hook, HookCommand};
+use crate::cli::{Hook, HookCommand, HookProgram};
 use crate::context::Context;
 use crate::exit::Code;
 use crate::output::print;
 
-/// Above what `hook stop` takes by itself, so that it says what it has before it is killed.
-const TIMEOUT_SECONDS: u64 = 600;
-
 pub async fn hook(args: Hook, context: &Context) -> Code {
     match args.command {
         HookCommand::Stop(args) => Box::pin(stop::stop(*args, context)).await,
-        HookCommand::Print => settings(),
+        HookCommand::Print { program } => settings(program),
     }
 }
 
-/// For .claude/settings.json.
-fn settings() -> Code {
-    let command =
-        json!({ "type": "command", "command": "gadfly hook stop --untrusted", "timeout": TIMEOUT_SECONDS });
-    let settings = json!({ "hooks": { "Stop": [{ "hooks": [command] }] } });
-    let text = serde_json::to_string_pretty(&settings).unwrap_or_default();
+fn settings(program: HookProgram) -> Code {
+    print::err(&format!("for {}:", program::settings_file(program)));
+    let text = serde_json::to_string_pretty(&program::settings(program)).unwrap_or_default();
     match print::out(&text) {
         Ok(()) => crate::exit::OK,
         Err(code) => code,

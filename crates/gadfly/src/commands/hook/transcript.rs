@@ -9,6 +9,8 @@ use std::path::Path;
 
 use serde_json::Value;
 
+use crate::judged_session::OWN_WORDS;
+
 /// Of a file longer than this the end is looked at.
 const LOOKED_AT: u64 = 512 << 20;
 /// What is longer is taken in pieces, none of which is understood.
@@ -16,8 +18,9 @@ const LONGEST_LINE: u64 = 32 << 20;
 /// The last words count; each is cut, so that one long paste leaves room for the others.
 const MOST_WORDS: usize = 12;
 const LONGEST_WORD: usize = 6_000;
-/// What Claude Code puts into a user's mouth.
-const NOT_THEIRS: [&str; 9] = [
+/// What programs put into a user's mouth, and what we sent back.
+const NOT_THEIRS: [&str; 10] = [
+    OWN_WORDS,
     "<command-",
     "<local-command",
     "<bash-",
@@ -60,14 +63,26 @@ fn words(mut lines: impl BufRead) -> Vec<String> {
     }
 }
 
-/// What the user said in this line, if it is that.
+/// What the user said in this line, if it is that. Each program has a form of its own, and none of them is another's.
 fn word(line: &[u8]) -> Option<String> {
     let line: Value = serde_json::from_slice(line).ok()?;
     let is = |key: &str| line.get(key).and_then(Value::as_bool).unwrap_or(false);
-    if line.get("type")?.as_str()? != "user" || is("isMeta") || is("isSidechain") || is("isCompactSummary") {
-        return None;
-    }
-    let texts: Vec<&str> = match line.get("message")?.get("content")? {
+    let said = match line.get("type").and_then(Value::as_str) {
+        // Claude Code.
+        Some("user") if !is("isMeta") && !is("isSidechain") && !is("isCompactSummary") => {
+            line.get("message")?.get("content")?
+        }
+        // Codex.
+        Some("event_msg") if line.pointer("/payload/type")? == "user_message" => {
+            line.pointer("/payload/message")?
+        }
+        // Copilot.
+        Some("user.message") => line.pointer("/data/content")?,
+        // Cursor.
+        None if line.get("role")? == "user" => line.pointer("/message/content")?,
+        _ => return None,
+    };
+    let texts: Vec<&str> = match said {
         Value::String(text) => vec![text.as_str()],
         Value::Array(blocks) => {
             let texts = blocks.iter().filter(|b| b.get("type").and_then(Value::as_str) == Some("text"));
@@ -75,10 +90,26 @@ fn word(line: &[u8]) -> Option<String> {
         }
         _ => return None,
     };
-    let theirs = |text: &&str| !NOT_THEIRS.iter().any(|begin| text.trim_start().starts_with(begin));
-    let text = texts.into_iter().filter(theirs).collect::<Vec<_>>().join("\n");
+    let texts: Vec<&str> = texts.into_iter().filter(|text| is_theirs(text)).collect();
+    theirs(&texts.join("\n"))
+}
+
+fn is_theirs(text: &str) -> bool {
+    let text = unwrapped(text);
+    !NOT_THEIRS.iter().any(|begin| text.starts_with(begin))
+}
+
+/// Cursor puts a tag around it.
+fn unwrapped(text: &str) -> &str {
     let text = text.trim();
-    if text.is_empty() {
+    let inside = text.strip_prefix("<user_query>").and_then(|rest| rest.strip_suffix("</user_query>"));
+    inside.unwrap_or(text).trim()
+}
+
+/// The text as it is kept, if it is the user's.
+pub fn theirs(text: &str) -> Option<String> {
+    let text = unwrapped(text);
+    if text.is_empty() || !is_theirs(text) {
         return None;
     }
     Some(match text.char_indices().nth(LONGEST_WORD) {
@@ -107,6 +138,24 @@ mod tests {
 {"type":"user","message":{"content":[{"type":"text","text":"<system-reminder>x</system-reminder>"},{"type":"text","text":"and a doc"}]}}
 {"type":"user","message":{"content":"cut in the mid"#;
         assert_eq!(words(text.as_bytes()), ["add a test", "and a doc"]);
+    }
+
+    #[test]
+    fn every_programs_form_is_understood() {
+        let text = r#"
+{"type":"session_meta","payload":{"id":"x"}}
+{"type":"response_item","payload":{"type":"message","role":"user","content":[{"type":"input_text","text":"<environment_context>"}]}}
+{"type":"event_msg","payload":{"type":"user_message","message":"to codex"}}
+{"type":"event_msg","payload":{"type":"agent_message","message":"done"}}
+{"type":"user.message","data":{"content":"to copilot"},"id":"1"}
+{"type":"user.message","data":{"content":"Gadfly judged this turn. The critic x rejected the change"},"id":"2"}
+{"type":"assistant.message","data":{"content":"done"}}
+{"role":"user","message":{"content":[{"type":"text","text":"<user_query>\nto cursor\n</user_query>"}]}}
+{"role":"user","message":{"content":[{"type":"text","text":"<user_query>\nGadfly judged this turn. Nothing\n</user_query>"}]}}
+{"role":"assistant","message":{"content":[{"type":"text","text":"done"}]}}
+{"type":"event_msg","payload":7}
+{"role":"user"}"#;
+        assert_eq!(words(text.as_bytes()), ["to codex", "to copilot", "to cursor"]);
     }
 
     #[test]

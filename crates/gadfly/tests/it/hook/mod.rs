@@ -1,4 +1,4 @@
-//! `gadfly hook stop` at the real binary, as Claude Code calls it: what it answers on standard output, and that nothing
+//! `gadfly hook stop` at the real binary, as coding agents call it: what it answers on standard output, and that nothing
 //! that goes wrong holds a session.
 #![allow(clippy::unwrap_used, clippy::panic)] // a test that cannot go on says so
 #![cfg(target_os = "linux")]
@@ -7,4 +7,6 @@ mod desk;
 mod gate;
 mod money;
 mod nested;
+mod plugins;
+mod programs;
 mod stopping;

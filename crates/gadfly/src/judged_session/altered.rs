@@ -11,16 +11,24 @@ use gadfly_project::config::RubricSetting;
 use gadfly_project::root::CONFIG_NAME;
 use gadfly_project::{AgentConfig, LoopConfig};
 
-use crate::cli::StopHook;
+use crate::cli::SessionJudge;
 use crate::context::Context;
 
-/// Where Claude Code is told to call the hook, and how.
-const HOOK_SETTINGS: [&str; 2] = [".claude/settings.json", ".claude/settings.local.json"];
+/// Where the programs are told to call the hook, and how.
+const HOOK_SETTINGS: [&str; 7] = [
+    ".claude/settings.json",
+    ".claude/settings.local.json",
+    ".codex/hooks.json",
+    ".codex/config.toml",
+    ".github/hooks/gadfly.json",
+    ".gemini/settings.json",
+    ".cursor/hooks.json",
+];
 
 /// Those of the changed files (by their paths from the repository's root) that judge the change.
 pub fn altered<'a>(
     context: &Context,
-    args: &StopHook,
+    args: &SessionJudge,
     looped: &LoopConfig,
     changed: impl Iterator<Item = &'a str>,
 ) -> Vec<String> {
@@ -33,7 +41,7 @@ pub fn altered<'a>(
 }
 
 /// Absolute, or from the project's folder.
-fn files(context: &Context, args: &StopHook, looped: &LoopConfig) -> Vec<PathBuf> {
+fn files(context: &Context, args: &SessionJudge, looped: &LoopConfig) -> Vec<PathBuf> {
     let mut files: Vec<PathBuf> = HOOK_SETTINGS.iter().map(PathBuf::from).collect();
     if context.base.is_some() {
         // All else is read as it is before the change.

@@ -1,9 +1,8 @@
-//! What becomes of a stop, in words: for Claude Code (`reason`) and for its user (`systemMessage`). Nothing is called
+//! What becomes of a session's turn, in words: for the agent, which is sent back, or for its user. Nothing is called
 //! approved here that no critic approved, or whose critic was altered by the change itself.
 
 use gadfly_engine::{Outcome, Waiting};
 use gadfly_journal::{RunId, RunView};
-use serde_json::{Value, json};
 
 use super::session::Case;
 use crate::output::table::moment;
@@ -14,39 +13,42 @@ const LONGEST_REASON: usize = 12_000;
 /// Files that are named.
 const MOST_NAMED: usize = 10;
 
-/// What becomes of the stop.
-pub enum HookDecision {
+/// How everything begins that is sent back. Some programs keep it among what the user said: it is told apart by this.
+pub const OWN_WORDS: &str = "Gadfly judged this turn. ";
+
+/// What becomes of a turn that wants to end.
+#[derive(Debug)]
+pub enum TurnDecision {
     /// Nothing to say.
     Silent,
-    /// It may stop; this is said to the user.
+    /// It may end; this is said to the user.
     Through(String),
     /// It may not yet: what to fix.
     Back(String),
 }
 
-impl HookDecision {
-    /// As hooks speak; none where there is nothing to say.
-    pub fn json(&self) -> Option<Value> {
-        match self {
-            Self::Silent => None,
-            Self::Through(message) => Some(json!({ "systemMessage": bounded(message) })),
-            Self::Back(reason) => Some(json!({ "decision": "block", "reason": bounded(reason) })),
-        }
-    }
-
+impl TurnDecision {
     /// Nobody judged it, for this reason.
     pub fn unjudged(why: &str) -> Self {
-        Self::Through(format!("Gadfly did not judge this, so the work is not approved: {why}"))
+        Self::through(&format!("Gadfly did not judge this, so the work is not approved: {why}"))
+    }
+
+    fn through(message: &str) -> Self {
+        Self::Through(bounded(message))
+    }
+
+    fn back(items: &str) -> Self {
+        Self::Back(bounded(&format!("{OWN_WORDS}{items}")))
     }
 }
 
 /// This very change was judged before.
-pub fn before(state: &RunView, case: &Case) -> HookDecision {
+pub fn before(state: &RunView, case: &Case) -> TurnDecision {
     let (run, label) = (&state.summary.run, &state.summary.state);
     match (label.as_str(), case.altered.is_empty()) {
-        ("approved", true) => HookDecision::Silent,
+        ("approved", true) => TurnDecision::Silent,
         ("approved", false) => of(state, None, case),
-        _ => HookDecision::Through(format!(
+        _ => TurnDecision::through(&format!(
             "Gadfly: this change was judged before and is not approved (run {run}: {label}). {} has what is open.{}",
             next_command::command(&format!("show {run}")),
             aside(&case.altered)
@@ -55,19 +57,19 @@ pub fn before(state: &RunView, case: &Case) -> HookDecision {
 }
 
 /// The change that was rejected comes again as it was: `times` with this one.
-pub fn unchanged(state: &RunView, case: &Case, times: u32) -> HookDecision {
+pub fn unchanged(state: &RunView, case: &Case, times: u32) -> TurnDecision {
     let (run, rounds) = (&state.summary.run, state.summary.rounds_max);
     let (critic, open) = (critic(state), open(state));
     let judged = state.last_judged().map_or(state.summary.rounds, |round| round.round);
     if judged.saturating_add(times) >= rounds {
-        return HookDecision::Through(format!(
+        return TurnDecision::through(&format!(
             "Gadfly: not approved. {critic} rejected this change in round {judged} of {rounds}, and it came back \
              unchanged until the rounds were used up: it is let through as it is. Open:{open}\nRun {run} waits for this \
              session: a changed state is judged at the next stop.{}",
             aside(&case.altered)
         ));
     }
-    HookDecision::Back(format!(
+    TurnDecision::back(&format!(
         "Nothing changed since the critic {critic} rejected this change (round {judged} of {rounds}). It was not judged \
          again; the same items are open. Fix every one, then stop again:{open}\n\n{}{}",
         advice(run),
@@ -76,18 +78,18 @@ pub fn unchanged(state: &RunView, case: &Case, times: u32) -> HookDecision {
 }
 
 /// There is nothing to judge any more, but the session's run is not approved.
-pub fn gone(state: &RunView, base: Option<&str>) -> HookDecision {
+pub fn gone(state: &RunView, base: Option<&str>) -> TurnDecision {
     let summary = &state.summary;
     let run = &summary.run;
     if summary.state == "approved" {
-        return HookDecision::Silent;
+        return TurnDecision::Silent;
     }
     let since =
         base.map_or("uncommitted".to_owned(), |base| format!("different from {}", safe::line(base, 60)));
     let how = if summary.ended { format!("ended as {}", summary.state) } else { "is open".to_owned() };
     let open = open(state);
     let items = if open.is_empty() { String::new() } else { format!(" Open:{open}\n") };
-    HookDecision::Through(format!(
+    TurnDecision::through(&format!(
         "Gadfly: this session's work is not approved. Nothing is {since} any more, so there is nothing to judge, but run \
          {run} {how}.{items} What is committed can be judged with `--diff BASE` in the hook's command, or `{}`.",
         next_command::command("review --diff BASE")
@@ -95,7 +97,7 @@ pub fn gone(state: &RunView, base: Option<&str>) -> HookDecision {
 }
 
 /// What the run's state means for the stop.
-pub fn of(state: &RunView, failed: Option<&str>, case: &Case) -> HookDecision {
+pub fn of(state: &RunView, failed: Option<&str>, case: &Case) -> TurnDecision {
     let summary = &state.summary;
     let run = &summary.run;
     let (critic, open) = (critic(state), open(state));
@@ -108,15 +110,17 @@ pub fn of(state: &RunView, failed: Option<&str>, case: &Case) -> HookDecision {
             if case.altered.is_empty() {
                 let why = judged.and_then(|round| round.reasons().next());
                 let why = why.map(|(_, reason)| format!(" {}", safe::line(reason, 300))).unwrap_or_default();
-                return HookDecision::Through(format!("Gadfly: approved by {critic}{how} (run {run}).{why}"));
+                return TurnDecision::through(&format!(
+                    "Gadfly: approved by {critic}{how} (run {run}).{why}"
+                ));
             }
-            HookDecision::Through(format!(
+            TurnDecision::through(&format!(
                 "Gadfly: {critic} found nothing to object to{how} (run {run}), but this does not count.{altered} Look at \
                  it yourself."
             ))
         }
         Some(Outcome::Waiting(_)) if summary.waiting_for.is_some() && of_this && !open.is_empty() => {
-            HookDecision::Back(format!(
+            TurnDecision::back(&format!(
                 "The critic {critic} rejected the change (round {} of {}). Fix every item, then stop again:{open}\n\n{}\
                  {altered}",
                 judged.map_or(summary.rounds, |round| round.round),
@@ -124,11 +128,11 @@ pub fn of(state: &RunView, failed: Option<&str>, case: &Case) -> HookDecision {
                 advice(run)
             ))
         }
-        Some(Outcome::Halted { reason, .. }) => HookDecision::Through(format!(
+        Some(Outcome::Halted { reason, .. }) => TurnDecision::through(&format!(
             "Gadfly: not approved. {critic} is still not satisfied, and the loop ends here ({reason}, run {run}). \
              Open:{open}{altered}"
         )),
-        other => HookDecision::Through(format!(
+        other => TurnDecision::through(&format!(
             "Gadfly: this change is not approved, because it could not be judged: {}{altered}",
             why_not(run, other, failed.unwrap_or(&summary.state))
         )),

@@ -1,5 +1,5 @@
-//! The runs of a Claude Code session, and how the last of them bears on a stop. A run is the session's by its mark; the
-//! title only makes it findable.
+//! The runs of a session, and how the last of them bears on its turn. A run is the session's by its mark; the title only
+//! makes it findable.
 
 use std::time::Duration;
 
@@ -11,36 +11,56 @@ use gadfly_journal::{Journal, ListFilter, Summary};
 use gadfly_project::config::HOST;
 use gadfly_runtime::Gadfly;
 
-use super::input::Stopping;
 use super::session_proof;
 use crate::output::brief;
 
-const TITLE: &str = "Claude Code session";
+/// What stands between the program and the id in a title.
+const TITLE: &str = " session ";
 /// Runs that are looked through; a session's own is among the newest.
 const LOOKED_AT: u32 = 200;
 /// A session that has not come back after this long is gone: its run is closed.
 const GONE_AFTER: Duration = Duration::from_hours(7 * 24);
-pub const BY: &str = "gadfly hook stop";
+const LONGEST_ID: usize = 64;
+/// In whose name drafts are handed in.
+pub const BY: &str = "the session";
 
-/// What is to be judged at a stop.
+/// A session of an agent that is driven elsewhere.
+#[derive(Debug, PartialEq, Eq)]
+pub struct JudgedSession {
+    /// Whose: `Claude Code`, `Codex` and so on.
+    pub program: String,
+    pub id: String,
+    /// It only works because it was sent back. None: not said.
+    pub sent_back: Option<bool>,
+}
+
+impl JudgedSession {
+    /// An id is outside input, and stands in titles.
+    pub fn is_id(id: &str) -> bool {
+        let fits = |c: char| c.is_ascii_alphanumeric() || "-_.:".contains(c);
+        !id.is_empty() && id.len() <= LONGEST_ID && id.chars().all(fits) && !id.starts_with('.')
+    }
+}
+
+/// What is to be judged.
 pub struct Case {
-    pub stopping: Stopping,
+    pub session: JudgedSession,
     pub task: Text,
     pub change: Text,
-    /// Whom the hook would ask now.
+    /// Who would be asked now.
     pub critic: Option<String>,
     /// Files of the change that judge it.
     pub altered: Vec<String>,
 }
 
-/// A run that the hook began for a session.
+/// A run that was begun for a session.
 pub struct SessionRun {
     pub summary: Summary,
     task: Option<Digest>,
     critic: Option<String>,
 }
 
-/// What to do about this stop.
+/// What to do about this turn.
 pub enum Course {
     /// A loop of its own.
     Begin,
@@ -54,22 +74,22 @@ pub enum Course {
     Leave(String),
 }
 
-pub fn title(stopping: &Stopping) -> String {
-    format!("{TITLE} {}", stopping.session)
+pub fn title(session: &JudgedSession) -> String {
+    format!("{}{TITLE}{}", session.program, session.id)
 }
 
-/// The runs the hook began for this session, newest first.
-pub fn runs(journal: &Journal, stopping: &Stopping) -> Result<Vec<SessionRun>, String> {
-    let title = title(stopping);
+/// The runs that were begun for this session, newest first.
+pub fn runs(journal: &Journal, session: &JudgedSession) -> Result<Vec<SessionRun>, String> {
+    let title = title(session);
     let filter = ListFilter { limit: LOOKED_AT, ..ListFilter::default() };
     let all = journal.list(&filter).map_err(|e| e.to_string())?;
     let named = all.into_iter().filter(|run| run.title == title);
-    Ok(named.filter_map(|summary| own(journal, summary, &stopping.session)).collect())
+    Ok(named.filter_map(|summary| own(journal, summary, &session.id)).collect())
 }
 
-/// How this session's last run bears on the stop.
+/// How this session's last run bears on the turn.
 pub async fn course(gadfly: &Gadfly, case: &Case) -> Result<Course, String> {
-    let runs = runs(gadfly.journal(), &case.stopping)?;
+    let runs = runs(gadfly.journal(), &case.session)?;
     // Another critic's word is not that of the one who is to judge now.
     let Some(own) = runs.into_iter().find(|run| run.critic.is_some() && run.critic == case.critic) else {
         return Ok(Course::Begin);
@@ -82,9 +102,9 @@ pub async fn course(gadfly: &Gadfly, case: &Case) -> Result<Course, String> {
     if gadfly.is_driven(&last.run) {
         return Ok(Course::Leave(format!("another process works on its run {} just now", last.run)));
     }
-    // The user has spoken since: that is other work, with rounds of its own. Only where Claude Code says so: a change
+    // The user has spoken since: that is other work, with rounds of its own. Only where the program says so: a change
     // that is sent back goes on with its run, and so the cap holds.
-    if case.stopping.sent_back == Some(false) && !same_task {
+    if case.session.sent_back == Some(false) && !same_task {
         let cancelled = gadfly.control(&last.run, Control::Cancel, BY).await;
         cancelled.map_err(|e| e.to_string())?;
         return Ok(Course::Begin);
@@ -108,9 +128,8 @@ pub async fn close_left_behind(gadfly: &Gadfly, now_ms: u64) {
     let waiting = ListFilter { states: vec!["waiting".to_owned()], limit: LOOKED_AT, offset: 0 };
     let Ok(runs) = gadfly.journal().list(&waiting) else { return };
     for run in runs.into_iter().filter(|run| is_left_behind(run, now_ms)) {
-        let Some(session) = run.title.strip_prefix(TITLE).map(|rest| rest.trim().to_owned()) else {
-            continue;
-        };
+        let Some((_, session)) = run.title.split_once(TITLE) else { continue };
+        let session = session.to_owned();
         let Some(own) = own(gadfly.journal(), run, &session) else { continue };
         if wants_draft(gadfly.journal(), &own.summary) == Ok(true) {
             // Another stop may have done it meanwhile.
@@ -121,10 +140,10 @@ pub async fn close_left_behind(gadfly: &Gadfly, now_ms: u64) {
 
 fn is_left_behind(run: &Summary, now_ms: u64) -> bool {
     let idle = Duration::from_millis(now_ms.saturating_sub(run.updated_ms));
-    run.title.starts_with(TITLE) && idle > GONE_AFTER
+    run.title.contains(TITLE) && idle > GONE_AFTER
 }
 
-/// This run, if the hook began it for the session.
+/// This run, if it was begun for the session.
 fn own(journal: &Journal, summary: Summary, session: &str) -> Option<SessionRun> {
     let start = journal.start(&summary.run).ok()?;
     let manifest = RunManifest::of(&start.plan);
@@ -145,7 +164,7 @@ mod tests {
     fn only_runs_of_sessions_that_stayed_away_are_left_behind() {
         let week = 7 * 24 * 60 * 60 * 1000;
         let mut run = Summary::new(RunId::random().unwrap());
-        (run.title, run.updated_ms) = (format!("{TITLE} s"), 1_000);
+        (run.title, run.updated_ms) = (format!("Codex{TITLE}s"), 1_000);
         assert!(is_left_behind(&run, 1_000 + week + 1));
         assert!(!is_left_behind(&run, 1_000 + week) && !is_left_behind(&run, 0));
         run.title = "a letter".to_owned();

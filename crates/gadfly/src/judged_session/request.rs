@@ -1,14 +1,12 @@
-//! The loop that judges a stop: a `revise` loop whose worker is the session, made from the hook's options and what the
-//! user asked. What the project's files want for it is agreed to beforehand, not here.
+//! The loop that judges a turn: a `revise` loop whose worker is the session, made from the options and what the user
+//! asked. What the project's files want for it is agreed to beforehand, not here.
 
 use gadfly_engine::Text;
 use gadfly_project::config::HOST;
 use gadfly_project::{LoopConfig, LoopProtocol, Overrides, Problem, Sourced};
 use gadfly_runtime::prepare::{Prepared, Request};
 
-use super::input::Stopping;
-use super::transcript;
-use crate::cli::StopHook;
+use crate::cli::SessionJudge;
 use crate::context::Context;
 use crate::output::next_command;
 use crate::terms::{self, Ready, Terms};
@@ -22,14 +20,14 @@ const USUAL: [&str; 2] = [
 ];
 
 /// What the user asked, as far as it is known.
-pub struct HookRequest {
+pub struct SessionTask {
     pub task: Text,
     known: bool,
 }
 
-impl HookRequest {
-    pub fn of(stopping: &Stopping) -> Self {
-        let words = stopping.transcript.as_deref().map(transcript::asked).unwrap_or_default();
+impl SessionTask {
+    /// From the user's words, oldest first.
+    pub fn of(words: &[String]) -> Self {
         let asked = if words.is_empty() {
             "What the user asked for is not known here: judge the change by itself.".to_owned()
         } else {
@@ -57,9 +55,9 @@ impl HookRequest {
 
 /// The loop, and what its configuration says.
 pub fn request(
-    args: &StopHook,
+    args: &SessionJudge,
     context: &Context,
-    wish: &HookRequest,
+    wish: &SessionTask,
 ) -> Result<(Request, LoopConfig), String> {
     let nothing_said = args.rubric.is_empty() && args.criterion.is_empty() && args.loop_name.is_none();
     let mut criteria: Vec<Sourced<String>> = args.criterion.iter().cloned().map(Sourced::flag).collect();
@@ -100,7 +98,7 @@ pub fn request(
 }
 
 pub async fn prepared(
-    args: &StopHook,
+    args: &SessionJudge,
     context: &Context,
     request: &Request,
 ) -> Result<Box<Prepared>, String> {
@@ -114,7 +112,7 @@ pub async fn prepared(
     Err("what this project's files want has changed meanwhile".to_owned())
 }
 
-pub fn agree(args: &StopHook, context: &Context, terms: &Terms) -> Result<(), String> {
+pub fn agree(args: &SessionJudge, context: &Context, terms: &Terms) -> Result<(), String> {
     if terms.wanted.is_empty() {
         return Ok(());
     }

@@ -1,4 +1,4 @@
-//! Not judging our own critic: a critic that is itself a Claude Code session would fire the hook again when it stops,
+//! Not judging our own critic: a critic that is itself a coding agent would fire the hook again when it stops,
 //! whose critic would fire it again, and so on.
 
 use std::path::{Component, Path};
