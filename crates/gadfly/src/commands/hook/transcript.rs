@@ -19,7 +19,7 @@ const LONGEST_LINE: u64 = 32 << 20;
 const MOST_WORDS: usize = 12;
 const LONGEST_WORD: usize = 6_000;
 /// What programs put into a user's mouth, and what we sent back.
-const NOT_THEIRS: [&str; 10] = [
+const NOT_THEIRS: [&str; 14] = [
     OWN_WORDS,
     "<command-",
     "<local-command",
@@ -30,6 +30,10 @@ const NOT_THEIRS: [&str; 10] = [
     "Stop hook feedback",
     "Caveat: The messages below",
     "[Request interrupted",
+    "<environment_context>",
+    "<user_instructions>",
+    "<hook_prompt",
+    "# AGENTS.md instructions",
 ];
 
 /// The user's words, oldest first.
@@ -73,8 +77,8 @@ fn word(line: &[u8]) -> Option<String> {
             line.get("message")?.get("content")?
         }
         // Codex.
-        Some("event_msg") if line.pointer("/payload/type")? == "user_message" => {
-            line.pointer("/payload/message")?
+        Some("response_item") if line.pointer("/payload/role")? == "user" => {
+            line.pointer("/payload/content")?
         }
         // Copilot.
         Some("user.message") => line.pointer("/data/content")?,
@@ -85,7 +89,8 @@ fn word(line: &[u8]) -> Option<String> {
     let texts: Vec<&str> = match said {
         Value::String(text) => vec![text.as_str()],
         Value::Array(blocks) => {
-            let texts = blocks.iter().filter(|b| b.get("type").and_then(Value::as_str) == Some("text"));
+            let is_text = |kind: &str| kind == "text" || kind == "input_text";
+            let texts = blocks.iter().filter(|b| b.get("type").and_then(Value::as_str).is_some_and(is_text));
             texts.filter_map(|b| b.get("text")?.as_str()).collect()
         }
         _ => return None,
@@ -145,7 +150,9 @@ mod tests {
         let text = r#"
 {"type":"session_meta","payload":{"id":"x"}}
 {"type":"response_item","payload":{"type":"message","role":"user","content":[{"type":"input_text","text":"<environment_context>"}]}}
-{"type":"event_msg","payload":{"type":"user_message","message":"to codex"}}
+{"type":"response_item","payload":{"type":"message","role":"user","content":[{"type":"input_text","text":"to codex"}]}}
+{"type":"response_item","payload":{"type":"message","role":"user","content":[{"type":"input_text","text":"<hook_prompt hook_run_id=\"stop:0\">Gadfly"}]}}
+{"type":"response_item","payload":{"type":"message","role":"developer","content":[{"type":"input_text","text":"be good"}]}}
 {"type":"event_msg","payload":{"type":"agent_message","message":"done"}}
 {"type":"user.message","data":{"content":"to copilot"},"id":"1"}
 {"type":"user.message","data":{"content":"Gadfly judged this turn. The critic x rejected the change"},"id":"2"}

@@ -37,7 +37,10 @@ const CALLERS: [Caller; 5] = [
                 "model": "m", "permission_mode": "default", "stop_hook_active": back,
                 "last_assistant_message": "done" })
         },
-        line: |text| json!({ "type": "event_msg", "payload": { "type": "user_message", "message": text } }),
+        line: |text| {
+            json!({ "type": "response_item", "payload": { "type": "message", "role": "user",
+                "content": [{ "type": "input_text", "text": text }] } })
+        },
         back: blocked,
     },
     Caller {
