@@ -28,7 +28,7 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
 pub use goal::{GoalArgs, Reached};
-pub use integrations::{Hook, HookCommand, HookProgram, Mcp, SessionJudge, StopHook};
+pub use integrations::{Acp, Hook, HookCommand, HookProgram, Mcp, SessionJudge, StopHook};
 pub use pipeline::PipelineArgs;
 pub use project_status::{Adopt, GateArgs, LearnArgs, NextArgs, WhyArgs};
 pub use report::{ReportFormat, ReportTo};
@@ -124,6 +124,8 @@ pub enum CliCommand {
     Mcp(Mcp),
     /// Be the Stop hook of Claude Code, Codex, Copilot, Gemini CLI or Cursor
     Hook(Hook),
+    /// Stand between an editor and its agent: each turn's change is judged before the turn ends
+    Acp(Box<Acp>),
     /// Remove old runs and unreferenced texts (dry run unless --apply)
     Gc(GcArgs),
     /// Write one run to a file

@@ -4,6 +4,7 @@ use crate::cli::{Cli, CliCommand};
 use crate::context::Context;
 use crate::exit::Code;
 
+pub mod acp;
 pub mod adopt;
 pub mod answer;
 pub mod batch;
@@ -67,6 +68,7 @@ pub async fn dispatch(cli: Cli) -> Code {
         CliCommand::Undo(args) => undo::undo(&args, &context()).await,
         CliCommand::Serve(args) => serve::serve(args, context()).await,
         CliCommand::Mcp(args) => Box::pin(mcp::mcp(&args, &cli.global)).await,
+        CliCommand::Acp(args) => Box::pin(acp::acp(*args, &cli.global)).await,
         CliCommand::Hook(args) => Box::pin(hook::hook(args, &context())).await,
         CliCommand::Own => own::own(&context()),
         CliCommand::Gc(args) => gc::gc(&args, &context()),

@@ -31,8 +31,12 @@ const COMPARED: u32 = 200;
 impl Context {
     /// Reads the configuration; its problems are kept for the command to judge.
     pub fn read(global: Global) -> Self {
-        let here = std::env::current_dir().unwrap_or_else(|_| PathBuf::from("."));
-        let root = Root::find(&here);
+        Self::read_at(global, &std::env::current_dir().unwrap_or_else(|_| PathBuf::from(".")))
+    }
+
+    /// The same for a command that works elsewhere.
+    pub fn read_at(global: Global, here: &Path) -> Self {
+        let root = Root::find(here);
         let user = UserDirs::from_env();
         let (config, problems) = Config::load(&root, user.config_file().as_deref());
         Self { global, root, config, problems, user, base: None }

@@ -3,6 +3,7 @@
 //! The binary `gadfly` is [`main_with`] and nothing else. A program with protocols of its own calls it with them, and has them
 //! on its command line, in `gadfly.toml`, on the page and through MCP: `examples/own-protocol` is one.
 
+mod acp;
 mod agreement;
 mod background;
 mod cli;

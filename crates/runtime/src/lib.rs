@@ -26,6 +26,7 @@ pub mod hooks;
 pub mod host;
 mod log_file;
 pub mod os;
+pub mod passed_agent;
 pub mod perform;
 pub mod prepare;
 pub mod process_env;

@@ -43,7 +43,7 @@ pub use material::Material;
 pub(crate) use material::target;
 pub use pipeline::{AliasedAgent, PipelineRequest, PlanWanted, prepare_pipeline};
 pub use protocols::{ProtocolEntry, declare, rule_books};
-pub use review_input::{BaseFiles, ReviewTarget};
+pub use review_input::{BaseFiles, ReviewTarget, WatchedTree};
 pub(crate) use review_input::{base_of, load_submission};
 pub use settings::{RoleAssignment, RoleList, RunPlace, RunSettings, rounds_of, seats, small};
 

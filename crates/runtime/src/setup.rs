@@ -10,7 +10,10 @@ use gadfly_project::{Config, Problem, Root};
 
 use crate::agents::{AgentResolver, Env, environment};
 use crate::os::ProcessLauncher;
-use crate::prepare::{BaseFiles, GoalRequest, PipelineRequest, Prepared, Request, ReviewTarget, Submission};
+use crate::passed_agent::{self, AgentStreams};
+use crate::prepare::{
+    BaseFiles, GoalRequest, PipelineRequest, Prepared, Request, ReviewTarget, Submission, WatchedTree,
+};
 use crate::prepare::{base_of, load_submission, prepare, prepare_goal, prepare_pipeline};
 use crate::provider_health::ProviderHealthFile;
 use crate::service::{Gadfly, GadflyError};
@@ -98,6 +101,16 @@ impl Setup {
     /// The project's files as they are before the change under review.
     pub async fn base_of(&self, range: &Range) -> Result<BaseFiles, Problem> {
         base_of(self.git(), &self.root.dir, range).await
+    }
+
+    /// The project, whose states are compared while an agent of somebody else's works in it.
+    pub async fn watched_tree(&self) -> Result<WatchedTree, Problem> {
+        WatchedTree::open(self.git(), &self.root.dir).await
+    }
+
+    /// Starts an agent that somebody else talks to.
+    pub async fn start_agent(&self, words: &[String]) -> Result<AgentStreams, String> {
+        passed_agent::start(self.launcher.as_ref(), &self.env, words).await
     }
 
     /// Why the folder of a worker that edits files cannot be made here, if it is for git.

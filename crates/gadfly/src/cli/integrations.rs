@@ -1,4 +1,4 @@
-//! The arguments of the doors for other programs: `mcp`, `hook`.
+//! The arguments of the doors for other programs: `mcp`, `hook`, `acp`.
 
 use std::path::PathBuf;
 
@@ -33,6 +33,24 @@ pub enum HookCommand {
         #[arg(long = "for", value_name = "PROGRAM", value_enum, default_value_t)]
         program: HookProgram,
     },
+}
+
+#[derive(Args, Debug)]
+pub struct Acp {
+    #[command(flatten)]
+    pub by: SessionJudge,
+    /// What no critic could judge is let through, with a word about it (the default)
+    #[arg(long, conflicts_with = "fail_closed")]
+    pub fail_open: bool,
+    /// What no critic could judge is yours to decide, like what was rejected to the end
+    #[arg(long)]
+    pub fail_closed: bool,
+    /// How long judging may take
+    #[arg(long, value_name = "SECONDS", default_value_t = 600, value_parser = clap::value_parser!(u64).range(1..=86_400))]
+    pub seconds: u64,
+    /// The agent and its arguments, as in: gadfly acp -- gemini --acp
+    #[arg(last = true, value_name = "AGENT")]
+    pub agent: Vec<String>,
 }
 
 /// The programs that call a hook when their agent wants to stop.
@@ -80,7 +98,7 @@ pub struct SessionJudge {
     #[arg(long, value_name = "AGENT")]
     pub critic: Option<String>,
     /// How many states of the change are judged at most; after the last one it may stop in any case
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=20))]
+    #[arg(long, alias = "max-rounds", value_name = "N", value_parser = clap::value_parser!(u64).range(1..=20))]
     pub rounds: Option<u64>,
     /// Leave these files out; may be repeated
     #[arg(long, value_name = "GLOB")]

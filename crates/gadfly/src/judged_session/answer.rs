@@ -19,22 +19,26 @@ pub const OWN_WORDS: &str = "Gadfly judged this turn. ";
 /// What becomes of a turn that wants to end.
 #[derive(Debug)]
 pub enum TurnDecision {
-    /// Nothing to say.
+    /// It may end, and there is nothing to say.
     Silent,
-    /// It may end; this is said to the user.
-    Through(String),
-    /// It may not yet: what to fix.
+    /// It may end. This and the next two are said to the user.
+    Approved(String),
+    /// It may end, and is not approved.
+    Unapproved(String),
+    /// Nobody could judge it.
+    Unjudged(String),
+    /// It may not end yet: what to fix.
     Back(String),
 }
 
 impl TurnDecision {
     /// Nobody judged it, for this reason.
     pub fn unjudged(why: &str) -> Self {
-        Self::through(&format!("Gadfly did not judge this, so the work is not approved: {why}"))
+        Self::Unjudged(bounded(&format!("Gadfly did not judge this, so the work is not approved: {why}")))
     }
 
-    fn through(message: &str) -> Self {
-        Self::Through(bounded(message))
+    fn unapproved(message: &str) -> Self {
+        Self::Unapproved(bounded(message))
     }
 
     fn back(items: &str) -> Self {
@@ -48,7 +52,7 @@ pub fn before(state: &RunView, case: &Case) -> TurnDecision {
     match (label.as_str(), case.altered.is_empty()) {
         ("approved", true) => TurnDecision::Silent,
         ("approved", false) => of(state, None, case),
-        _ => TurnDecision::through(&format!(
+        _ => TurnDecision::unapproved(&format!(
             "Gadfly: this change was judged before and is not approved (run {run}: {label}). {} has what is open.{}",
             next_command::command(&format!("show {run}")),
             aside(&case.altered)
@@ -62,7 +66,7 @@ pub fn unchanged(state: &RunView, case: &Case, times: u32) -> TurnDecision {
     let (critic, open) = (critic(state), open(state));
     let judged = state.last_judged().map_or(state.summary.rounds, |round| round.round);
     if judged.saturating_add(times) >= rounds {
-        return TurnDecision::through(&format!(
+        return TurnDecision::unapproved(&format!(
             "Gadfly: not approved. {critic} rejected this change in round {judged} of {rounds}, and it came back \
              unchanged until the rounds were used up: it is let through as it is. Open:{open}\nRun {run} waits for this \
              session: a changed state is judged at the next stop.{}",
@@ -89,7 +93,7 @@ pub fn gone(state: &RunView, base: Option<&str>) -> TurnDecision {
     let how = if summary.ended { format!("ended as {}", summary.state) } else { "is open".to_owned() };
     let open = open(state);
     let items = if open.is_empty() { String::new() } else { format!(" Open:{open}\n") };
-    TurnDecision::through(&format!(
+    TurnDecision::unapproved(&format!(
         "Gadfly: this session's work is not approved. Nothing is {since} any more, so there is nothing to judge, but run \
          {run} {how}.{items} What is committed can be judged with `--diff BASE` in the hook's command, or `{}`.",
         next_command::command("review --diff BASE")
@@ -110,11 +114,10 @@ pub fn of(state: &RunView, failed: Option<&str>, case: &Case) -> TurnDecision {
             if case.altered.is_empty() {
                 let why = judged.and_then(|round| round.reasons().next());
                 let why = why.map(|(_, reason)| format!(" {}", safe::line(reason, 300))).unwrap_or_default();
-                return TurnDecision::through(&format!(
-                    "Gadfly: approved by {critic}{how} (run {run}).{why}"
-                ));
+                let said = format!("Gadfly: approved by {critic}{how} (run {run}).{why}");
+                return TurnDecision::Approved(bounded(&said));
             }
-            TurnDecision::through(&format!(
+            TurnDecision::unapproved(&format!(
                 "Gadfly: {critic} found nothing to object to{how} (run {run}), but this does not count.{altered} Look at \
                  it yourself."
             ))
@@ -128,14 +131,14 @@ pub fn of(state: &RunView, failed: Option<&str>, case: &Case) -> TurnDecision {
                 advice(run)
             ))
         }
-        Some(Outcome::Halted { reason, .. }) => TurnDecision::through(&format!(
+        Some(Outcome::Halted { reason, .. }) => TurnDecision::unapproved(&format!(
             "Gadfly: not approved. {critic} is still not satisfied, and the loop ends here ({reason}, run {run}). \
              Open:{open}{altered}"
         )),
-        other => TurnDecision::through(&format!(
+        other => TurnDecision::Unjudged(bounded(&format!(
             "Gadfly: this change is not approved, because it could not be judged: {}{altered}",
             why_not(run, other, failed.unwrap_or(&summary.state))
-        )),
+        ))),
     }
 }
 

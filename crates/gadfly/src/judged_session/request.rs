@@ -124,7 +124,8 @@ pub fn agree(args: &SessionJudge, context: &Context, terms: &Terms) -> Result<()
         "nobody has agreed yet to what this project's files want to do:\n{}\n\nTo agree, once, in a terminal in this \
          project:\n  {} --trust < /dev/null",
         terms.wanted_lines().join("\n"),
-        next_command::command_line()
+        // What follows the dashes is an agent's command line.
+        next_command::command_line().split(" -- ").next().unwrap_or_default()
     ))
 }
 

@@ -4,6 +4,7 @@
 #[path = "../kit/mod.rs"]
 mod kit;
 
+mod acp;
 mod batch;
 mod cli;
 mod cloned;

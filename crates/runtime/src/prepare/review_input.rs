@@ -65,6 +65,38 @@ pub(crate) async fn base_of(git: Option<Git>, root: &Path, range: &Range) -> Res
     Ok(BaseFiles { dir, _scratch: scratch })
 }
 
+/// A project whose states are compared while somebody else works in it. What is kept of them is gone when this is.
+pub struct WatchedTree {
+    reviewed: Reviewed,
+    _scratch: Scratch,
+}
+
+impl WatchedTree {
+    pub(crate) async fn open(git: Option<Git>, root: &Path) -> Result<Self, Problem> {
+        let Some(git) = git else { return Err(unable(&"programs cannot be started here")) };
+        let scratch = Scratch::new().map_err(|e| unable(&e))?;
+        let reviewed = Reviewed::open(git, root, &scratch.0).await.map_err(|e| unable(&e))?;
+        Ok(Self { reviewed, _scratch: scratch })
+    }
+
+    /// The state of this moment, to be compared later.
+    pub async fn now(&self) -> Result<String, Problem> {
+        self.reviewed.seen().await.map_err(|e| unable(&e))
+    }
+
+    /// What changed since a state; none if nothing did.
+    pub async fn change_since(&self, state: &str, exclude: &[String]) -> Result<Option<Submission>, Problem> {
+        let excluded = AuditScope::new(exclude);
+        let keep = |path: &str| exclude.is_empty() || !excluded.contains(path);
+        let now = self.now().await?;
+        let compared = self.reviewed.changes_between(state, &now, &keep).await;
+        let (tree, texts) = compared.map_err(|e| unable(&e))?;
+        let what = "the changes of a turn".to_owned();
+        let is_empty = tree.changes.is_empty();
+        Ok((!is_empty).then_some(Submission { work: Work::Tree(tree), texts, what, file: None }))
+    }
+}
+
 fn one(path: &Path, root: &Path) -> Result<Submission, Problem> {
     let text = file::read_text(path).map_err(|e| Problem::error(e.to_string()))?;
     let path = std::path::absolute(path).map_err(|e| Problem::error(format!("{}: {e}", path.display())))?;

@@ -100,10 +100,35 @@ impl Reviewed {
             return Err(WorkspaceError::unusable(self.root.to_string_lossy(), reason));
         };
         let (from, to) = self.ends(range, place, indexed).await?;
-        let to = self.kept(&from, &to, keep).await?;
-        let mut changes = self.store.changes(&from, &to).await?;
-        let manifest = Text::new(manifest(&from, &changes));
-        let diff = Text::new(self.store.diff(&from, &to, LARGEST_DIFF).await?);
+        self.changes_between(&from, &to, keep).await
+    }
+
+    /// What the user sees at this moment, as a tree that [`Self::changes_between`] compares.
+    pub async fn seen(&self) -> Result<String, WorkspaceError> {
+        let Some((place, _)) = &self.repository else {
+            let reason = "not a git repository, so no change can be seen";
+            return Err(WorkspaceError::unusable(self.root.to_string_lossy(), reason));
+        };
+        // What was staged or committed since, and what is gone since.
+        let indexed = Repository::index(&self.store.git, place).await?;
+        let last = self.store.index("seen");
+        if last.exists() {
+            fs::remove_file(&last).map_err(WorkspaceError::io("removed", &last))?;
+        }
+        self.checkout(place, &indexed).await
+    }
+
+    /// As [`Self::changes`], between two states.
+    pub async fn changes_between(
+        &self,
+        from: &str,
+        to: &str,
+        keep: &(dyn Fn(&str) -> bool + Sync),
+    ) -> Result<(Tree, Vec<Text>), WorkspaceError> {
+        let to = self.kept(from, to, keep).await?;
+        let mut changes = self.store.changes(from, &to).await?;
+        let manifest = Text::new(manifest(from, &changes));
+        let diff = Text::new(self.store.diff(from, &to, LARGEST_DIFF).await?);
         let mut left = LARGEST_REVIEW;
         let mut fits = |bytes: u64| {
             let fits = bytes <= LARGEST_FILE && bytes <= left;

@@ -16,7 +16,7 @@ const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
 
 /// What the hook is called for.
 #[derive(Debug, PartialEq, Eq)]
-pub enum Told {
+pub enum HookInput {
     /// Nothing was said: a person called.
     Nothing,
     /// A session wants to stop; with what its user asked, oldest first.
@@ -28,9 +28,9 @@ pub enum Told {
 }
 
 /// Reads it, or says why that is not possible.
-pub fn read(program: HookProgram) -> Result<Told, String> {
+pub fn read(program: HookProgram) -> Result<HookInput, String> {
     if terminal::person_at_stdin() {
-        return Ok(Told::Nothing);
+        return Ok(HookInput::Nothing);
     }
     let mut bytes = Vec::new();
     stdin()
@@ -42,12 +42,12 @@ pub fn read(program: HookProgram) -> Result<Told, String> {
         return Err(format!("what the hook is told is longer than {LONGEST} bytes"));
     }
     if bytes.iter().all(u8::is_ascii_whitespace) {
-        return Ok(Told::Nothing);
+        return Ok(HookInput::Nothing);
     }
     parse(program, &bytes)
 }
 
-fn parse(program: HookProgram, bytes: &[u8]) -> Result<Told, String> {
+fn parse(program: HookProgram, bytes: &[u8]) -> Result<HookInput, String> {
     let name = program::name(program);
     let bytes = bytes.strip_prefix(BYTE_ORDER_MARK).unwrap_or(bytes);
     let told: Value = serde_json::from_slice(bytes).map_err(|e| {
@@ -58,7 +58,7 @@ fn parse(program: HookProgram, bytes: &[u8]) -> Result<Told, String> {
     if event.is_some_and(|event| event.eq_ignore_ascii_case("SubagentStop"))
         || is_of_a_subagent(program, &told)
     {
-        return Ok(Told::Subagent);
+        return Ok(HookInput::Subagent);
     }
     let wanted = program::stop_events(program);
     if let Some(event) = event.filter(|event| !wanted.contains(event)) {
@@ -69,7 +69,7 @@ fn parse(program: HookProgram, bytes: &[u8]) -> Result<Told, String> {
         ));
     }
     if program == HookProgram::Cursor && text(&["status"]).is_some_and(|status| status != "completed") {
-        return Ok(Told::BrokenOff);
+        return Ok(HookInput::BrokenOff);
     }
     let id = text(&["session_id", "sessionId", "conversation_id"]).unwrap_or_default();
     if !JudgedSession::is_id(id) {
@@ -87,7 +87,7 @@ fn parse(program: HookProgram, bytes: &[u8]) -> Result<Told, String> {
         let path = text(&["transcript_path", "transcriptPath"]).map(Path::new);
         path.map(transcript::asked).unwrap_or_default()
     };
-    Ok(Told::Stop(JudgedSession { program: name.to_owned(), id: id.to_owned(), sent_back }, words))
+    Ok(HookInput::Stop(JudgedSession { program: name.to_owned(), id: id.to_owned(), sent_back }, words))
 }
 
 /// Where the event's name does not say it.
@@ -114,7 +114,7 @@ mod tests {
 
     fn stop(program: HookProgram, told: &str) -> (String, String, Option<bool>) {
         match parse(program, told.as_bytes()).unwrap() {
-            Told::Stop(session, _) => (session.program, session.id, session.sent_back),
+            HookInput::Stop(session, _) => (session.program, session.id, session.sent_back),
             other => panic!("{other:?}"),
         }
     }
@@ -135,7 +135,9 @@ mod tests {
         assert_eq!(stop(HookProgram::Cursor, cursor), ("Cursor".into(), "c-1".into(), Some(false)));
         let gemini = r#"{"session_id":"g","hook_event_name":"AfterAgent","prompt":"add a test","prompt_response":"done",
             "stop_hook_active":false}"#;
-        let Told::Stop(_, words) = parse(HookProgram::Gemini, gemini.as_bytes()).unwrap() else { panic!() };
+        let HookInput::Stop(_, words) = parse(HookProgram::Gemini, gemini.as_bytes()).unwrap() else {
+            panic!()
+        };
         assert_eq!(words, ["add a test"]);
     }
 
@@ -168,12 +170,12 @@ mod tests {
     fn what_is_not_the_sessions_own_stop_is_told_apart() {
         let subagent = br#"{"session_id":"a","hook_event_name":"SubagentStop","agent_id":"x"}"#;
         let nameless = br#"{"sessionId":"a","agentName":"explore","stopReason":"end_turn"}"#;
-        assert_eq!(parse(HookProgram::Claude, subagent), Ok(Told::Subagent));
-        assert_eq!(parse(HookProgram::Codex, subagent), Ok(Told::Subagent));
-        assert_eq!(parse(HookProgram::Copilot, nameless), Ok(Told::Subagent));
+        assert_eq!(parse(HookProgram::Claude, subagent), Ok(HookInput::Subagent));
+        assert_eq!(parse(HookProgram::Codex, subagent), Ok(HookInput::Subagent));
+        assert_eq!(parse(HookProgram::Copilot, nameless), Ok(HookInput::Subagent));
         let cursor = br#"{"conversation_id":"a","hook_event_name":"subagentStop"}"#;
-        assert_eq!(parse(HookProgram::Cursor, cursor), Ok(Told::Subagent));
+        assert_eq!(parse(HookProgram::Cursor, cursor), Ok(HookInput::Subagent));
         let aborted = br#"{"conversation_id":"a","hook_event_name":"stop","status":"aborted"}"#;
-        assert_eq!(parse(HookProgram::Cursor, aborted), Ok(Told::BrokenOff));
+        assert_eq!(parse(HookProgram::Cursor, aborted), Ok(HookInput::BrokenOff));
     }
 }

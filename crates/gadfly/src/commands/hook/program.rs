@@ -93,15 +93,20 @@ pub fn said(program: HookProgram, decision: &TurnDecision) -> HookOutput {
         // Its documentation is of two minds about empty output.
         (HookProgram::Codex, TurnDecision::Silent) => line(json!({})),
         (_, TurnDecision::Silent) => HookOutput { line: None, aside: None },
-        // It has no field for the user; its hooks' output is shown in a channel of its own.
-        (HookProgram::Cursor, TurnDecision::Through(message)) => {
-            HookOutput { line: Some(json!({})), aside: Some(message.clone()) }
-        }
-        (_, TurnDecision::Through(message)) => line(json!({ "systemMessage": message })),
         (HookProgram::Cursor, TurnDecision::Back(reason)) => line(json!({ "followup_message": reason })),
         (HookProgram::Gemini, TurnDecision::Back(reason)) => {
             line(json!({ "decision": "deny", "reason": reason }))
         }
         (_, TurnDecision::Back(reason)) => line(json!({ "decision": "block", "reason": reason })),
+        (
+            _,
+            TurnDecision::Approved(message)
+            | TurnDecision::Unapproved(message)
+            | TurnDecision::Unjudged(message),
+        ) => match program {
+            // It has no field for the user; what hooks write is shown in a channel of its own.
+            HookProgram::Cursor => HookOutput { line: Some(json!({})), aside: Some(message.clone()) },
+            _ => line(json!({ "systemMessage": message })),
+        },
     }
 }

@@ -11,7 +11,7 @@ use gadfly_project::file;
 use gadfly_runtime::prepare::ReviewTarget;
 use gadfly_runtime::workspace::Range;
 
-use super::input::{self, Told};
+use super::input::{self, HookInput};
 use super::program;
 use crate::cli::StopHook;
 use crate::context::Context;
@@ -62,10 +62,10 @@ async fn answered(args: &StopHook, context: &Context) -> Result<TurnDecision, St
         file::not_led_out(&context.root.dir, path).map_err(|e| e.to_string())?;
     }
     let (session, words) = match input::read(args.program)? {
-        Told::Nothing => return agreed_beforehand(args, context).await,
+        HookInput::Nothing => return agreed_beforehand(args, context).await,
         // Its work is the session's, and is judged when that wants to stop. Nor is anything judged that was broken off.
-        Told::Subagent | Told::BrokenOff => return Ok(TurnDecision::Silent),
-        Told::Stop(session, words) => (session, words),
+        HookInput::Subagent | HookInput::BrokenOff => return Ok(TurnDecision::Silent),
+        HookInput::Stop(session, words) => (session, words),
     };
     let Some((change, changed)) = change(args, context).await? else {
         return nothing_left(args, context, &session);

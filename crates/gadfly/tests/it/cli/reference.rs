@@ -5,7 +5,7 @@ use std::path::Path;
 
 use crate::cli::support::Project;
 
-const COMMANDS: [&[&str]; 36] = [
+const COMMANDS: [&[&str]; 37] = [
     &[],
     &["demo"],
     &["init"],
@@ -36,6 +36,7 @@ const COMMANDS: [&[&str]; 36] = [
     &["hook"],
     &["hook", "stop"],
     &["hook", "print"],
+    &["acp"],
     &["gc"],
     &["export"],
     &["import"],

@@ -3,7 +3,7 @@
 #![allow(clippy::unwrap_used, clippy::panic)] // a test that cannot go on says so
 #![cfg(target_os = "linux")]
 
-mod desk;
+pub mod desk;
 mod gate;
 mod money;
 mod nested;

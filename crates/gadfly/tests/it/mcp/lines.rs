@@ -86,8 +86,17 @@ impl Lines {
     }
 
     pub fn hear(&mut self) -> Value {
-        let line = self.heard.recv_timeout(PATIENCE).expect("the server says something");
-        serde_json::from_str(&line).expect("standard output is the protocol's alone")
+        serde_json::from_str(&self.line()).expect("standard output is the protocol's alone")
+    }
+
+    /// The next line as it is.
+    pub fn line(&mut self) -> String {
+        self.heard.recv_timeout(PATIENCE).expect("the server says something")
+    }
+
+    /// Waits for the process to end by itself: how it ended.
+    pub fn ended(mut self) -> Option<i32> {
+        self.child.wait().unwrap().code()
     }
 
     /// Sends the process a signal, as a host does that wants it gone, and waits for it.

@@ -61,7 +61,10 @@ fn a_skill_that_reviews_sends_only_the_critic_its_arguments_choose() {
         assert_eq!(said.code, 3, "60 does not pass: {}", said.err);
         assert!(said.err.contains("coder-critic: 60/100"), "{}", said.err);
     }
-    assert!(desk.read("reports/code_code_review.md").contains("60"), "the report is where the skill saves it");
+    assert!(
+        desk.read("reports/code_code_review.md").contains("60"),
+        "the report is where the skill saves it"
+    );
     assert_eq!(desk.read("out/code.py"), "print(2)\n", "a review changes nothing");
     assert_eq!(desk.calls(), 1, "nobody else was sent out");
     let said = desk.gadfly(&["run", "/revue --code out/code.py", "--trust"]);

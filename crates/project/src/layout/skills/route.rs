@@ -29,7 +29,7 @@ pub struct SkillRoute {
 
 /// What stands under one heading, or on one routing line.
 #[derive(Default)]
-struct Part {
+struct SkillPart {
     level: usize,
     when: Condition,
     sends: Vec<String>,
@@ -144,15 +144,15 @@ impl SendingLines {
     }
 }
 
-fn parts(body: &str, skill: &str, names: &Index<'_>) -> Vec<Part> {
-    let mut all = vec![Part::default()];
+fn parts(body: &str, skill: &str, names: &Index<'_>) -> Vec<SkillPart> {
+    let mut all = vec![SkillPart::default()];
     let mut lines = SendingLines::default();
     for line in prose(body) {
         if all.len() >= MOST_PARTS {
             break;
         }
         if let Some((level, text)) = heading(line) {
-            all.push(Part { level, when: Condition::of(text, skill), ..Part::default() });
+            all.push(SkillPart { level, when: Condition::of(text, skill), ..SkillPart::default() });
         } else if let Some(routed) = routing(line, skill, names) {
             let at = all.len() - 1;
             all.insert(at, routed);
@@ -177,7 +177,7 @@ fn is_report(path: &str) -> bool {
 }
 
 /// `- `.R` file → **Code review** (coder-critic)`.
-fn routing(line: &str, skill: &str, names: &Index<'_>) -> Option<Part> {
+fn routing(line: &str, skill: &str, names: &Index<'_>) -> Option<SkillPart> {
     let (left, right) = line.split_once('→').or_else(|| line.split_once("->"))?;
     let item = left.trim_start().strip_prefix(['-', '*', '+'])?;
     let mut when = Condition::of(item, skill);
@@ -186,13 +186,13 @@ fn routing(line: &str, skill: &str, names: &Index<'_>) -> Option<Part> {
     let is_about_arguments = !(when.flags.is_empty() && when.endings.is_empty() && !when.is_without_file);
     let all_critics = right.to_lowercase().contains("all critics");
     let sends = mentions::agents(right, names);
-    is_about_arguments.then(|| Part {
+    is_about_arguments.then(|| SkillPart {
         level: usize::MAX,
         when,
         sends,
         all_critics,
         is_line: true,
-        ..Part::default()
+        ..SkillPart::default()
     })
 }
 
@@ -259,7 +259,7 @@ fn is_ending(word: &str) -> bool {
 }
 
 /// The words that choose a way, each once.
-fn modes(parts: &[Part]) -> Vec<String> {
+fn modes(parts: &[SkillPart]) -> Vec<String> {
     let mut all: Vec<String> = Vec::new();
     for part in parts {
         for mode in part.when.flags.iter().chain(&part.when.modes) {
@@ -272,7 +272,7 @@ fn modes(parts: &[Part]) -> Vec<String> {
 }
 
 /// A part with all that stands under its heading. One that sends nobody and names another way is that way.
-fn whole(parts: &[Part], at: usize) -> SkillRoute {
+fn whole(parts: &[SkillPart], at: usize) -> SkillRoute {
     let mut route = gathered(parts, at);
     if route.agents.is_empty() && !route.all_critics {
         let named = parts.get(at).map(|part| part.flags.as_slice()).unwrap_or_default();
@@ -286,7 +286,7 @@ fn whole(parts: &[Part], at: usize) -> SkillRoute {
     route
 }
 
-fn gathered(parts: &[Part], at: usize) -> SkillRoute {
+fn gathered(parts: &[SkillPart], at: usize) -> SkillRoute {
     let mut route = SkillRoute::default();
     let Some(first) = parts.get(at) else { return route };
     let inner = parts.iter().skip(at + 1).take_while(|part| !first.is_line && part.level > first.level);
@@ -297,7 +297,7 @@ fn gathered(parts: &[Part], at: usize) -> SkillRoute {
 }
 
 /// What is done whatever the arguments are: all that stands under no condition.
-fn unconditional(parts: &[Part]) -> SkillRoute {
+fn unconditional(parts: &[SkillPart]) -> SkillRoute {
     let mut route = SkillRoute::default();
     let mut under: Option<usize> = None;
     for part in parts.iter().filter(|part| !part.is_line) {
@@ -314,7 +314,7 @@ fn unconditional(parts: &[Part]) -> SkillRoute {
     route
 }
 
-fn add(route: &mut SkillRoute, part: &Part) {
+fn add(route: &mut SkillRoute, part: &SkillPart) {
     let new = |name: &&String| !route.agents.contains(name);
     let agents: Vec<String> = part.sends.iter().filter(new).cloned().collect();
     route.agents.extend(agents);
