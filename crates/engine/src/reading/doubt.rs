@@ -372,6 +372,11 @@ fn without_praise(text: &str) -> String {
     plain
 }
 
+/// Does a sentence turn: `…, but …`?
+pub fn turns(sentence: &str) -> bool {
+    segments(sentence).nth(1).is_some()
+}
+
 /// The parts of a sentence, each of which may say something else than the one before.
 fn segments(sentence: &str) -> impl Iterator<Item = &str> {
     const TURNS: [&str; 16] = [

@@ -264,11 +264,13 @@ pub fn is_one_of(word: &str, list: &[&str]) -> bool {
 }
 
 /// Decorations may hold a separator, emphasis, brackets, ticks and emoji; never a stand-in, a question mark or the mark of a
-/// quoted line, and not a full stop, which ends a sentence before the word.
+/// quoted line, and not a full stop, which ends a sentence before the word. What is struck through is taken back.
 fn is_decoration(gap: &str) -> bool {
-    !gap.contains(|c: char| {
-        STAND_IN.contains(&c) || matches!(c, '?' | '>' | '.' | ';' | '!' | '/' | '+' | '"' | '“' | '”' | ',')
-    })
+    !gap.contains("~~")
+        && !gap.contains(|c: char| {
+            STAND_IN.contains(&c)
+                || matches!(c, '?' | '>' | '.' | ';' | '!' | '/' | '+' | '"' | '“' | '”' | ',')
+        })
 }
 
 /// What a line states, if it states a verdict on a draft. `PASS` states nothing here: it belongs to single criteria.

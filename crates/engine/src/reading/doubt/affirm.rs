@@ -47,8 +47,15 @@ pub(super) fn is_plain(text: &str) -> bool {
             r"(?i)^\W*(?:one|a\s+single|four|five)\s+(?:sentence|paragraph|line|page|section|table|figure|file|test)s?\b[,:]?\s+with\b",
         )
     });
+    // `Here is my review of the draft against the rubric`: what follows is named.
+    static NAMES_WHAT_FOLLOWS: LazyLock<Option<Regex>> = LazyLock::new(|| {
+        english::pattern(
+            r"(?xi)^\W*(?:here(?:\s+is|\s+are|['’]s)|below\s+(?:is|are)|(?:this|the\s+following)\s+is)\s+(?:my|the|a|an)\s+(?:\w+\s+){0,2}(?:review|assessment|evaluation|verdict|report|judge?ment|analysis|feedback|findings|result|results|critique)(?:\s+(?:of|for|on|against|by)\s+(?:the|this|your|each|its)\s+(?:\w+\s*){1,2}){0,2}\W*$",
+        )
+    });
     let words = text.split_whitespace().filter(|word| word.chars().any(char::is_alphabetic)).count();
     words < 3
+        || NAMES_WHAT_FOLLOWS.as_ref().is_some_and(|re| re.is_match(text))
         || words < 8 && COUNTED.as_ref().is_some_and(|re| re.is_match(text))
         || words < 5 && ["A ", "An "].iter().any(|head| text.trim_start().starts_with(head))
         || text.trim_end().ends_with(':')

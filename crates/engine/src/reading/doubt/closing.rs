@@ -23,11 +23,14 @@ pub(super) fn is_leave(sentence: &str) -> bool {
         && !WORK_RE.as_ref().is_some_and(|re| re.is_match(&without_offer(sentence)))
 }
 
-/// `Happy to help with the next draft`: an offer of help, whatever it names.
+/// `Happy to help with the next draft`, `if you need any clarification`: an offer, whatever it names.
 fn without_offer(sentence: &str) -> std::borrow::Cow<'_, str> {
     static HELP: LazyLock<Option<Regex>> = LazyLock::new(|| {
         english::pattern(
-            r"(?i)\b(?:to\s+help|help\s+you)\s+with\s+(?:the|your|a|another)\s+next\s+(?:draft|version|round|one|section)\b",
+            r"(?xi)\b(?:to\s+help|help\s+you)\s+with\s+(?:the|your|a|another)\s+next\s+(?:draft|version|round|one|section)\b
+            |\byou(?:['’]d)?\s+(?:would\s+|have\s+|need\s+|want\s+|like\s+)+(?:any\s+|more\s+|further\s+|some\s+|a\s+)*(?:clarifications?|explanations?|details?|information|context|questions?|elaboration)\b
+            |\bif\s+(?:the|your)\s+(?:plan|draft|text|work|code|document|paper)\s+(?:ever\s+)?changes\b
+            |\bI\s+(?:can|could)\s+(?:also\s+)?(?:look\s+at|review|check|go\s+over|help\s+with|read)\s+(?:the|your|a|another)\s+(?:\w+\s+){1,4}(?:next|too|as\s+well|afterwards)\b",
         )
     });
     HELP.as_ref().map_or(sentence.into(), |re| re.replace_all(sentence, " "))
@@ -57,6 +60,9 @@ mod tests {
             "Would you like me to review another section?",
             "Happy to help with the next draft whenever you're ready!",
             "Want me to polish the wording too?",
+            "Let me know if you need any clarification on the deductions.",
+            "Happy to run another pass if the plan changes.",
+            "If you'd like, I can also look at the figure legends next.",
             "Best regards,",
         ] {
             assert!(is_leave(text), "{text}");
@@ -66,6 +72,7 @@ mod tests {
             "I look forward to the version with the number filled in.",
             "Happy to re-review once the test is named.",
             "Would you like me to add the sample size for you?",
+            "Let me know if you have questions about the sample size that is missing.",
             "The draft reads well.",
         ] {
             assert!(!is_leave(text), "{text}");

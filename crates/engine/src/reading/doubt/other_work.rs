@@ -24,7 +24,7 @@ const DEEDS: [(Rule, &str); 2] = [
     ),
     (
         Rule::Tampering,
-        r"(?xi)\b(?:I|we)(?:\s+have|['’]ve|\s+had)?\s+(?:first\s+|then\s+|also\s+|already\s+|just\s+)*(?:rewrote|rewritten|reworked|corrected|fixed|edited|amended|repaired|took\s+out|taken\s+out|replaced|patched|cleaned\s+up)\s+(?:the|your|this|that|its|it|both|all|some|an?|two|three|those|these)\b
+        r"(?xi)\b(?:I|we)(?:\s+have|['’]ve|\s+had)?\s+(?:first\s+|then\s+|also\s+|already\s+|just\s+)*(?:rewrote|rewritten|reworked|corrected|fixed|edited|amended|repaired|took\s+out|taken\s+out|replaced|patched|cleaned\s+up)\s+(?:the|your|this|that|its|it|both|all|some|an?|two|three|those|these|tasks?|steps?|items?|lines?|sentences?|rows?|criteri\w+|sections?|paragraphs?)\b
         |\b(?:scored?|judged|rated|assessed|evaluated|based|verdict)\s+(?:\w+\s+)?(?:on|for|of|from)\s+(?:that|my|our|the\s+(?:corrected|fixed|rewritten|edited|repaired))\s+(?:\w+\s+)?(?:version|draft|text|rewrite|copy|edit)\b
         |\bwith\s+(?:that|this|these|my|those|the\s+(?:following|above))\s+(?:(?:small|minor|slight|few|light|quick|tiny|two|three)\s+)+(?:changes?|edits?|fix(?:es)?|corrections?|additions?|tweaks?|amendments?|rewording)\b
         |\b(?:I|we)(?:\s+have|['’]ve)?\s+(?:added|inserted|appended|created|wrote)\s+(?:an?|the|another|one)\s+(?:\w+\s+)?(?:task|step|test|row|section|sentence|number|source|file|line|item|plan)\b

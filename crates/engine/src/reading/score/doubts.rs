@@ -55,7 +55,7 @@ pub(super) fn doubts(
     // What a note says of something that was deducted is no more than that.
     let counts = |rule: &Rule, passage: &str| match rule {
         Rule::Demand | Rule::Defect | Rule::Condition | Rule::Unclear | Rule::Unaffirmed => {
-            !findings.iter().any(|f| speaks_of(passage, f))
+            !findings.iter().any(|f| speaks_of(passage, f) || is_the_only(passage))
         }
         Rule::Shortfall => false,
         _ => true,
@@ -65,7 +65,11 @@ pub(super) fn doubts(
         let apart = ["Otherwise", "Other than that", "Apart from that", "Beyond that", "Aside from that"];
         let rest = apart.iter().find_map(|head| text.trim_start().strip_prefix(head));
         let text = rest.filter(|_| !findings.is_empty()).unwrap_or(text);
-        let text = &if findings.is_empty() { text.to_owned() } else { text.replace(" otherwise ", " ") };
+        let text = &if findings.is_empty() {
+            text.to_owned()
+        } else {
+            text.replace(" otherwise ", " ").replace(" otherwise.", ".")
+        };
         let text = &expected.table.map_or_else(|| text.to_owned(), |table| without_rows(text, table));
         for sentence in doubt::all_against(text, Scope::Prose) {
             let (rule, passage) = &sentence;
@@ -109,6 +113,12 @@ fn without_rows(text: &str, table: &DeductionTable) -> String {
         }
     }
     kept
+}
+
+/// `The only thing I would deduct for is …`: it announces what the list holds.
+fn is_the_only(passage: &str) -> bool {
+    let lower = passage.to_ascii_lowercase();
+    lower.contains(" only ") && lower.contains(" deduct") && !lower.contains("not ")
 }
 
 /// Does a passage share a word that carries meaning with what was deducted?

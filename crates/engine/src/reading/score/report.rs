@@ -63,7 +63,8 @@ struct Reader {
     /// The heading above: a category, perhaps.
     heading: Option<String>,
     section: Section,
-    breakdown: bool,
+    /// How many claims there were when `## Score Breakdown` came, which adds up those of a list of deductions above it.
+    added_up_from: usize,
     /// Claims with the section they stand in.
     claims: Vec<(Section, Claim)>,
     /// Bullets without a number of points.
@@ -209,7 +210,9 @@ impl Reader {
         self.section = if free.iter().any(|phrase| name.contains(phrase)) {
             Section::Free
         } else if name.contains("score breakdown") || name == "deductions" || name == "scoring" {
-            self.breakdown = true;
+            if name.contains("score breakdown") {
+                self.added_up_from = self.claims.len();
+            }
             Section::Breakdown
         } else if ["note", "strength", "positive", "recommendation"].iter().any(|w| name.starts_with(w)) {
             Section::Notes
@@ -256,7 +259,13 @@ impl Reader {
                 }
                 self.said.deviations.push(format!("listed and not deducted: {}", shorten(text, 100)));
             }
-            None if self.section == Section::Breakdown && lines::item(line).is_none() => self.speak(text),
+            None if self.section == Section::Breakdown && lines::item(line).is_none() => {
+                self.speak(text);
+                // Behind the total nothing is added up any more: it is what the critic says of it all.
+                if !self.said.scores.is_empty() && self.said.prose.len() < MOST_KEPT {
+                    self.said.prose.push(shorten(text, 2_000));
+                }
+            }
             None if self.section == Section::Notes => self.said.notes.push(shorten(text, 2_000)),
             None => {
                 self.loose |= found.loose;
@@ -408,10 +417,13 @@ impl Reader {
                 self.loose = false;
             }
         }
-        let in_breakdown = self.claims.iter().any(|(section, _)| *section == Section::Breakdown);
-        let claims = self.claims.into_iter();
+        let is_listed = |(section, _): &(Section, Claim)| *section == Section::Breakdown;
+        let in_breakdown = self.claims.iter().any(is_listed);
+        let added_up = self.claims.iter().skip(self.added_up_from).any(is_listed);
+        let from = if added_up { self.added_up_from } else { 0 };
+        let claims = self.claims.into_iter().enumerate();
         self.said.claims = claims
-            .map(|(section, claim)| Claim { in_breakdown: section == Section::Breakdown, ..claim })
+            .map(|(at, found)| Claim { in_breakdown: at >= from && is_listed(&found), ..found.1 })
             .collect();
         self.said.in_words = true;
         self.said.passed_over = self.loose && !in_breakdown;

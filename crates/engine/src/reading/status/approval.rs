@@ -80,8 +80,9 @@ impl Body {
                 continue;
             }
             // `<one or two sentences that say why>`: the form, sent back unfilled.
+            let within = |open, close| text.trim().starts_with(open) && text.trim().ends_with(close);
             let unfilled =
-                text.trim().starts_with('<') && text.trim().ends_with('>') && !text.contains(['|', '/']);
+                (within('<', '>') && !text.contains(['|', '/'])) || within('{', '}') || within('[', ']');
             if unfilled && text.split_whitespace().count() > 3 {
                 return Err(Unread::torn("it repeats the form in place of a reason", stated, said));
             }
@@ -117,7 +118,7 @@ impl Body {
             && !closed(last)
             && !casual
             && last.split_whitespace().count() >= 8
-            && (last.contains(". ") || self.prose.iter().any(|(_, said)| closed(said)));
+            && (last.contains(". ") || doubt::turns(last) || self.prose.iter().any(|(_, said)| closed(said)));
         if last.trim() != stated && (open_end || doubt::is_cut_off(last)) {
             return Err(Unread::torn(Rule::CutOff.sentence(), stated, last));
         }

@@ -170,9 +170,9 @@ fn announces(text: &str) -> bool {
         && !text.trim_end_matches(['.', ':', ' ']).contains(['.', ':', ';'])
 }
 
-/// The parts of a paragraph that counts them: `First, … Second, …`.
+/// The parts of a paragraph that counts them: `First, … Second, …`, `(1) …, and (2) …`.
 fn ordered(paragraph: &str) -> Option<Vec<(Tick, &str)>> {
-    const HEADS: [&str; 10] = [
+    const HEADS: [&str; 16] = [
         "First,",
         "Firstly,",
         "Second,",
@@ -183,6 +183,12 @@ fn ordered(paragraph: &str) -> Option<Vec<(Tick, &str)>> {
         "Fourth,",
         "Lastly,",
         "First:",
+        "(1) ",
+        "(2) ",
+        "(3) ",
+        "(4) ",
+        "(5) ",
+        "(6) ",
     ];
     let mut starts: Vec<usize> =
         HEADS.iter().flat_map(|head| paragraph.match_indices(head).map(|(at, _)| at)).collect();
@@ -194,7 +200,12 @@ fn ordered(paragraph: &str) -> Option<Vec<(Tick, &str)>> {
         return None;
     }
     let ends = starts.iter().skip(1).copied().chain([paragraph.len()]);
-    Some(starts.iter().zip(ends).map(|(from, to)| (Tick::None, paragraph[*from..to].trim())).collect())
+    let part = |from: usize, to: usize| {
+        let part = paragraph[from..to].trim();
+        let part = part.strip_suffix(" and").unwrap_or(part).trim_end_matches([',', ';']);
+        (Tick::None, part)
+    };
+    Some(starts.iter().zip(ends).map(|(from, to)| part(*from, to)).collect())
 }
 
 /// The sentences of a paragraph that add another lack to the first: `… is not stated. It also names no test.`
