@@ -6,6 +6,9 @@
 //! layout is measured with `GADFLY_REPLIES=DIR cargo test -p gadfly --test it replies:: -- --ignored --nocapture`.
 #![allow(clippy::unwrap_used, clippy::panic, clippy::print_stdout)] // tests may fail loudly and print
 
+mod library;
+
+use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -15,9 +18,9 @@ use std::sync::{Arc, Mutex};
 
 use serde_json::Value;
 
-/// The sets.
+/// Sets: what critics really reply, through the binary; and our own.
+const SHARED: &str = "replies";
 const OWN: &str = "replies-own";
-const SETS: [&str; 3] = ["replies", "replies-unseen", OWN];
 
 fn folder(set: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data").join(set)
@@ -86,23 +89,17 @@ fn lay_out(case: &Case, project: &Path) -> Vec<String> {
             args.extend(CRITERIA);
         }
         "revise" => {
-            write("d.md", "Sleep improved recall in several mice.\n");
+            write("d.md", SEVERAL);
             args.extend(["review", "d.md", "--protocol", "revise"]);
             args.extend(CRITERIA);
         }
         "score" => {
-            write(
-                "d.md",
-                "# A draft\nSleep improved recall in several mice, from 24 to 31 pairs.\nIt is widely known that sleep is important for many people.\nSleep causes better memory.\n",
-            );
+            write("d.md", SLEEP);
             write("r.md", RUBRIC);
             args.extend(["review", "d.md", "--protocol", "score", "--rubric", "r.md"]);
         }
         "converge" => {
-            write(
-                "d.md",
-                "Task 1: build the index.\nTask 2: show the page with 3 results.\nTask 3: handle the empty result.\n",
-            );
+            write("d.md", TASKS);
             args.extend(["review", "d.md", "--protocol", "converge", "--criteria", "tasks"]);
         }
         "audit" => {
@@ -116,6 +113,13 @@ fn lay_out(case: &Case, project: &Path) -> Vec<String> {
     args.into_iter().map(ToOwned::to_owned).collect()
 }
 
+const SEVERAL: &str = "Sleep improved recall in several mice.\n";
+const SLEEP: &str = "# A draft\nSleep improved recall in several mice, from 24 to 31 pairs.\nIt is widely known that sleep is important for many people.\nSleep causes better memory.\n";
+const TASKS: &str =
+    "Task 1: build the index.\nTask 2: show the page with 3 results.\nTask 3: handle the empty result.\n";
+/// The first draft and its revision, where the reply is the one to the revision.
+const OPENING: &str = "Sleep improved recall in several mice.\nEthics approval was obtained.\n";
+const REVISION: &str = "Sleep improved recall in 12 mice per grupo.\n";
 const FIRST: &str = "[STATUS: REJECTED]\n- \"several mice\" is no sample size: state the number of mice per group.\n- No statistical test is named: name the test and whether it is two-sided.\n";
 
 /// Runs the binary with a critic that replies this.
@@ -140,7 +144,10 @@ fn judged(case: &Case, reply: &[u8]) -> Made {
             format!("if grep -q 'previous draft (rejected)'; then cat {reply}; else cat {first}; fi\n")
                 .as_bytes(),
         );
-        let worker = file("w.sh", b"if grep -q 'Mode: Revision'; then echo 'Sleep improved recall in 12 mice per grupo.'; else printf 'Sleep improved recall in several mice.\\nEthics approval was obtained.\\n'; fi\n");
+        let (opening, revision) =
+            (file("opening", OPENING.as_bytes()), file("revision", REVISION.as_bytes()));
+        let worker = format!("if grep -q 'Mode: Revision'; then cat {revision}; else cat {opening}; fi\n");
+        let worker = file("w.sh", worker.as_bytes());
         agent("c", &critic) + &agent("w", &worker)
     } else {
         agent("c", &file("c.sh", format!("cat {reply}\n").as_bytes()))
@@ -214,38 +221,70 @@ fn fault(case: &Case, made: &Made) -> Option<Fault> {
     }
 }
 
-/// Runs every case, two at a time, and gives those that were read otherwise.
-fn faults(cases: Vec<Case>) -> Vec<(Case, Made, Fault)> {
+/// The reply of a case, as its critic sends it.
+fn reply(case: &Case) -> Vec<u8> {
+    let bytes = fs::read(case.folder.join(&case.protocol).join(format!("{}.txt", case.id))).unwrap();
+    match String::from_utf8(bytes) {
+        Ok(text) => text.replace("{{TASK}}", "review-src-tests").into_bytes(),
+        Err(broken) => broken.into_bytes(),
+    }
+}
+
+/// Has the binary judge every case, two at a time.
+fn through_the_binary(cases: Vec<Case>) -> Vec<(Case, Made)> {
     let cases = Arc::new(cases);
-    let (next, found) = (Arc::new(AtomicUsize::new(0)), Arc::new(Mutex::new(Vec::new())));
+    let (next, all) = (Arc::new(AtomicUsize::new(0)), Arc::new(Mutex::new(Vec::new())));
     let workers = (0..2).map(|_| {
-        let (cases, next, found) = (Arc::clone(&cases), Arc::clone(&next), Arc::clone(&found));
+        let (cases, next, all) = (Arc::clone(&cases), Arc::clone(&next), Arc::clone(&all));
         std::thread::spawn(move || {
             while let Some(case) = cases.get(next.fetch_add(1, Ordering::Relaxed)) {
-                let text =
-                    fs::read(case.folder.join(&case.protocol).join(format!("{}.txt", case.id))).unwrap();
-                let text = String::from_utf8(text)
-                    .map_or_else(std::string::FromUtf8Error::into_bytes, |text| {
-                        text.replace("{{TASK}}", "review-src-tests").into_bytes()
-                    });
-                let made = judged(case, &text);
-                if let Some(fault) = fault(case, &made) {
-                    found.lock().unwrap().push((case.clone(), made, fault));
-                }
+                let made = judged(case, &reply(case));
+                all.lock().unwrap().push((case.clone(), made));
             }
         })
     });
     for worker in workers.collect::<Vec<_>>() {
         worker.join().unwrap();
     }
-    Arc::try_unwrap(found).unwrap().into_inner().unwrap()
+    Arc::try_unwrap(all).unwrap().into_inner().unwrap()
+}
+
+/// Has the library judge what it can, and the binary the rest.
+fn in_this_process(cases: Vec<Case>) -> Vec<(Case, Made)> {
+    let (mut here, mut rest) = (Vec::new(), Vec::new());
+    for case in cases {
+        match String::from_utf8(reply(&case)) {
+            Ok(text) if library::takes(&case) => here.push((case, text)),
+            _ => rest.push(case),
+        }
+    }
+    let mut all = library::judged(here);
+    all.extend(through_the_binary(rest));
+    all
 }
 
 #[test]
 fn replies_as_models_write_them_are_read_as_a_person_reads_them() {
-    for set in SETS {
-        judge(set);
-    }
+    judge(SHARED, through_the_binary);
+}
+
+#[test]
+fn replies_of_blind_trials_and_our_own_are_read_as_a_person_reads_them() {
+    judge("replies-unseen", in_this_process);
+    judge(OWN, in_this_process);
+}
+
+/// What is read in this process is what the binary reads.
+#[test]
+fn the_library_reads_what_the_binary_reads() {
+    let wanted = |case: &Case| library::takes(case) && String::from_utf8(reply(case)).is_ok();
+    let some: Vec<Case> = cases(&folder(SHARED)).into_iter().filter(wanted).step_by(7).collect();
+    assert!(some.len() > 30, "{}", some.len());
+    let by_id = |all: Vec<(Case, Made)>| {
+        let key = |(case, made): (Case, Made)| ((case.protocol, case.id), made);
+        all.into_iter().map(key).collect::<BTreeMap<_, _>>()
+    };
+    assert_eq!(by_id(in_this_process(some.clone())), by_id(through_the_binary(some)));
 }
 
 /// How a set was read.
@@ -258,13 +297,14 @@ struct Read {
 }
 
 impl Read {
-    fn of(folder: &Path) -> Self {
+    fn of(folder: &Path, judge: fn(Vec<Case>) -> Vec<(Case, Made)>) -> Self {
         let cases = cases(folder);
         let count = |of: &dyn Fn(&Case) -> bool| cases.iter().filter(|case| of(case)).count();
         let refusing = count(&|case| !matches!(case.expect, 'A' | 'O'));
         let readable = count(&|case| case.expect != 'X');
         let common = count(&|case| case.expect != 'X' && case.common);
-        Self { refusing, readable, common, faults: faults(cases) }
+        let wrong = |(case, made): (Case, Made)| fault(&case, &made).map(|fault| (case, made, fault));
+        Self { refusing, readable, common, faults: judge(cases).into_iter().filter_map(wrong).collect() }
     }
 
     fn count(&self, wanted: Fault) -> usize {
@@ -302,8 +342,8 @@ impl Read {
     }
 }
 
-fn judge(set: &str) {
-    let read = Read::of(&folder(set));
+fn judge(set: &str, way: fn(Vec<Case>) -> Vec<(Case, Made)>) {
+    let read = Read::of(&folder(set), way);
     assert!(read.readable > 200, "{}", read.readable);
     println!("{set}: {}", read.figures());
     let told = read.told();
@@ -320,7 +360,7 @@ fn judge(set: &str) {
 #[ignore = "for a folder of your own, in GADFLY_REPLIES"]
 fn another_folder_of_replies_is_measured() {
     let folder = std::env::var_os("GADFLY_REPLIES").expect("GADFLY_REPLIES names a folder");
-    let read = Read::of(Path::new(&folder));
+    let read = Read::of(Path::new(&folder), through_the_binary);
     println!("{}{}", read.told(), read.figures());
 }
 
