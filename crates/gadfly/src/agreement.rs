@@ -6,11 +6,11 @@ use gadfly_engine::Plan;
 use gadfly_engine::manifest::{Contact, RunManifest};
 use gadfly_engine::protocol::pipeline;
 use gadfly_journal::{Journal, RunId};
+use gadfly_project::adapter::DescribedWork;
 use gadfly_project::config::{TelemetryConfig, WorkspaceConfig};
 use gadfly_project::trust::{self, TrustEntry, judging, needs_trust, planned};
 use gadfly_project::{GoalConfig, LoopConfig, landing};
 use gadfly_runtime::consent::Consent;
-use gadfly_runtime::prepare::Described;
 use gadfly_runtime::save;
 use gadfly_runtime::trust::Trust;
 
@@ -53,12 +53,9 @@ impl Uses {
         }
     }
 
-    /// What else a phase or a task of a framework wants.
-    pub fn described(mut self, described: &Described, context: &Context) -> Self {
-        self.wanted.extend(match described {
-            Described::Phase(phase) => [phase.needs_trust(), judging::of_phase(phase)].concat(),
-            Described::Task(task) => judging::of_task(task, &context.root.dir),
-        });
+    /// What else a phase or a task of another system wants.
+    pub fn described(mut self, work: &dyn DescribedWork, context: &Context) -> Self {
+        self.wanted.extend(work.needs_trust(&context.root.dir));
         self
     }
 

@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use gadfly_journal::{FindError, Journal, ListFilter, OpenError, RunId};
+use gadfly_project::adapter::ProjectPlace;
 use gadfly_project::{Config, Problem, Root, Sourced, file, suggest};
 use gadfly_runtime::Gadfly;
 use gadfly_runtime::prepare::BaseFiles;
@@ -29,6 +30,11 @@ pub struct Context {
 const COMPARED: u32 = 200;
 
 impl Context {
+    /// The project, as adapters are asked about it.
+    pub fn place(&self) -> ProjectPlace<'_> {
+        self.user.beside(&self.root.dir)
+    }
+
     /// Reads the configuration; its problems are kept for the command to judge.
     pub fn read(global: Global) -> Self {
         Self::read_at(global, &std::env::current_dir().unwrap_or_else(|_| PathBuf::from(".")))

@@ -36,6 +36,7 @@ pub fn main_with(protocols: &'static [ProtocolEntry]) -> std::process::ExitCode 
     gadfly_runtime::supervise();
     gadfly_runtime::os::keep_memory_private();
     gadfly_runtime::prepare::declare(protocols);
+    gadfly_project::adapter::declare(gadfly_layouts::ADAPTERS);
     let cli = cli::Cli::try_parse().unwrap_or_else(|wrong| {
         // To most programs, 2 from a hook means "not yet": a mistyped flag would hold it for ever.
         let is_hook = std::env::args_os().any(|word| word == "hook") && wrong.use_stderr();

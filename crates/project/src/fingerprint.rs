@@ -2,7 +2,7 @@
 
 use gadfly_engine::digest::Digest;
 
-pub(crate) fn fingerprint<'a>(parts: impl IntoIterator<Item = &'a str>) -> Digest {
+pub fn fingerprint<'a>(parts: impl IntoIterator<Item = &'a str>) -> Digest {
     let mut bytes = Vec::new();
     for part in parts {
         bytes.extend_from_slice(&(part.len() as u64).to_le_bytes());

@@ -4,18 +4,16 @@
 //! decides what to do. No clock, no network, no environment: paths of files outside the project (the
 //! user's own config) are named by the caller.
 
+pub mod adapter;
 pub mod adopt;
 pub mod config;
 pub mod deduction_table;
 pub mod file;
-mod fingerprint;
+pub mod fingerprint;
 pub mod landing;
 pub mod layout;
 pub mod markdown;
-pub mod neuroflow;
-pub mod nubos;
 pub mod place;
-pub mod plugins;
 pub mod reference;
 pub mod registry;
 pub mod root;

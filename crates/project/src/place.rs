@@ -254,7 +254,7 @@ fn is_invisible(c: char) -> bool {
 }
 
 /// `visible`, cut to a length that fits into a sentence.
-pub(crate) fn brief(text: &str) -> String {
+pub fn brief(text: &str) -> String {
     const MOST: usize = 60;
     let mut cut: String = text.chars().take(MOST).collect();
     if text.chars().nth(MOST).is_some() {

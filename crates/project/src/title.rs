@@ -1,4 +1,4 @@
-//! A task's first line as a title for lists and headings.
+//! A task's first line as a title for lists and headings, and as a name of a file.
 
 use crate::place::visible;
 
@@ -20,6 +20,23 @@ pub fn title(task: &str) -> String {
     format!("{}…", cut.get(..end).unwrap_or(&cut).trim_end())
 }
 
+/// A name that can stand in a file's name.
+pub fn slug(text: &str) -> String {
+    let mut slug = String::new();
+    for c in text.chars() {
+        match c {
+            c if c.is_ascii_alphanumeric() => slug.push(c.to_ascii_lowercase()),
+            _ if slug.ends_with('-') || slug.is_empty() => {}
+            _ => slug.push('-'),
+        }
+        if slug.len() >= 40 {
+            break;
+        }
+    }
+    let slug = slug.trim_end_matches('-');
+    if slug.is_empty() { "task".to_owned() } else { slug.to_owned() }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -31,5 +48,15 @@ mod tests {
         assert_eq!(title("bell\u{7}"), "bell\\u{7}");
         let long = title(&"word ".repeat(40));
         assert!(long.chars().count() <= 72 && long.ends_with("word…"), "{long}");
+    }
+
+    #[test]
+    fn a_task_without_an_id_gets_one_that_can_stand_in_a_file_name() {
+        for (text, expected) in
+            [("Add a search page!", "add-a-search-page"), ("../../x", "x"), ("日本", "task"), ("", "task")]
+        {
+            assert_eq!(slug(text), expected);
+        }
+        assert!(slug(&"long ".repeat(50)).len() <= 40);
     }
 }

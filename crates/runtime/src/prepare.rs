@@ -8,8 +8,6 @@ mod converge;
 mod goal;
 mod inherited;
 mod material;
-mod nubos;
-mod phase;
 pub mod pipeline;
 pub mod protocols;
 mod review_input;
@@ -25,8 +23,7 @@ use gadfly_engine::tree::WorkspacePlan;
 use gadfly_engine::work::Work;
 use gadfly_engine::{Limits, Plan, Text};
 use gadfly_journal::RunId;
-use gadfly_project::neuroflow::PhaseSpec;
-use gadfly_project::nubos::NubosTask;
+use gadfly_project::adapter::DescribedWork;
 use gadfly_project::place::option;
 use gadfly_project::{Config, ConfigLayer, LoopConfig, LoopProtocol, Overrides, Problem, Sourced, title};
 
@@ -36,7 +33,7 @@ use crate::consent::Consent;
 use crate::workspace::Git;
 
 pub use audit::REVIEW_CRITERIA;
-pub(crate) use audit::{numbered, slug};
+pub(crate) use audit::numbered;
 pub use goal::{GoalRequest, PreparedGoal, prepare_goal};
 pub use inherited::{EarlierRun, Inherited, SharedSettings};
 pub use material::Material;
@@ -59,32 +56,13 @@ pub struct Request {
     /// Rubric items, or criteria, the user gave beside the configured ones.
     pub criteria: Vec<Sourced<String>>,
     /// A phase or a task of the project's own, which says most of the rest.
-    pub described: Option<Described>,
+    pub described: Option<Arc<dyn DescribedWork>>,
     /// Start anew from another run's last draft; see [`Request::begin_from`].
     pub from: Option<Inherited>,
     /// Work that is judged as it is, by critics only.
     pub review: Option<Submission>,
     /// Where runs are kept: what earlier ones put off is looked up there, and reports are said to be there.
     pub store: Option<PathBuf>,
-}
-
-/// Work that the project's own files describe, in the manner of a framework.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub enum Described {
-    /// A phase of neuroflow: a `revise` loop.
-    Phase(Box<PhaseSpec>),
-    /// A task of nubos-pilot: an `audit`.
-    Task(Box<NubosTask>),
-}
-
-impl Described {
-    /// What was taken from where, for the person.
-    pub fn notes(&self) -> &[String] {
-        match self {
-            Self::Phase(phase) => &phase.notes,
-            Self::Task(task) => &task.notes,
-        }
-    }
 }
 
 /// Work the user brought to have it judged.
@@ -123,14 +101,12 @@ impl Request {
             }
         }
         let mut said = Vec::new();
-        match &self.described {
-            Some(Described::Phase(phase)) => phase::fill(phase, config, &mut given, &mut said),
-            Some(Described::Task(task)) => nubos::fill(task, config, &mut given, &mut said),
-            None => {}
+        if let Some(work) = &self.described {
+            work.fill(config, &mut given, &mut said);
         }
         let (mut looped, mut problems) = config.loop_for(self.loop_name.as_deref(), &given);
-        if let Some(Described::Task(task)) = &self.described {
-            nubos::lay_over(task, config, &given, &mut looped);
+        if let Some(work) = &self.described {
+            work.lay_over(config, &given, &mut looped);
         }
         problems.extend(said);
         (looped, problems)
@@ -193,8 +169,8 @@ pub async fn prepare(request: &Request, resolver: &AgentResolver<'_>) -> Result<
         texts: material.into_texts(),
         warnings: problems,
         store: request.store.clone(),
-        reports: matches!(request.described, Some(Described::Task(_))).then_some(nubos::REPORTS),
-        keeps_status: nubos::keeps_status(request.described.as_ref()),
+        reports: request.described.as_ref().and_then(|work| work.reports()),
+        keeps_status: request.described.as_ref().is_some_and(|work| work.keeps_status()),
     };
     draft.finish().map_err(|p| vec![p])
 }

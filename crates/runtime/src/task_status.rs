@@ -9,7 +9,7 @@ use gadfly_engine::input::Start;
 use gadfly_engine::manifest::{PlannedWrite, RunManifest};
 use gadfly_journal::RunId;
 use gadfly_journal::critic_log;
-use gadfly_project::{file, nubos};
+use gadfly_project::{adapter, file};
 
 use crate::save::write_atomically;
 
@@ -46,7 +46,9 @@ impl KeptStatus {
 
     fn set(&self, status: &str, wall_ms: u64) {
         let (root, now) = (&self.project, critic_log::time(wall_ms));
-        let Some(found) = nubos::written(root, &self.task, status, &now, self.run.as_str()) else { return };
+        let run = self.run.as_str();
+        let found = adapter::all().find_map(|it| it.written_status(root, &self.task, status, &now, run));
+        let Some(found) = found else { return };
         let inside = |path: &Path| file::inside(root, path).ok();
         let (Some(plan), Some(history), Some(todo)) =
             (inside(&found.plan.0), inside(&found.history.0), inside(&found.todo.0))

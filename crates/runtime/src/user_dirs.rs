@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use gadfly_journal::Custody;
-use gadfly_project::plugins;
+use gadfly_project::adapter::ProjectPlace;
 
 pub struct UserDirs {
     pub config: Option<PathBuf>,
@@ -26,9 +26,9 @@ impl UserDirs {
         Self { config, state, claude }
     }
 
-    /// The folders of a plugin that the user installed for Claude Code, the one to be used first.
-    pub fn plugin(&self, name: &str, project: &Path) -> Vec<PathBuf> {
-        self.claude.as_deref().map(|claude| plugins::installed(claude, name, project)).unwrap_or_default()
+    /// A project, with what is the user's.
+    pub fn beside<'a>(&'a self, root: &'a Path) -> ProjectPlace<'a> {
+        ProjectPlace { root, claude: self.claude.as_deref() }
     }
 
     /// Where the key of this machine's journals is kept, and their newest seals.

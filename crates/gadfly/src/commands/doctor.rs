@@ -3,7 +3,8 @@
 mod trying;
 
 use gadfly_engine::masked::masked;
-use gadfly_project::layout::{self, Layout, ProjectFiles};
+use gadfly_project::adapter;
+use gadfly_project::layout::{self, ProjectFiles};
 use gadfly_project::starter::starter;
 use gadfly_runtime::doctor::{self, AgentHealth, CheckedPath, Diagnosis, InstalledProgram, NOTHING_FOUND};
 use owo_colors::OwoColorize as _;
@@ -137,11 +138,10 @@ fn in_words(diagnosis: &Diagnosis, files: &ProjectFiles, context: &Context) -> R
     lines.push(store(diagnosis));
     lines.extend(work(diagnosis));
     lines.extend(project(files));
-    if files.layout == Layout::Neuroflow {
-        let found = context.user.plugin("neuroflow", &context.root.dir).into_iter().next();
-        lines.push(found.map_or_else(
-            || "  – the plugin neuroflow is not installed for Claude Code".to_owned(),
-            |path| mark(true, &safe::line(&format!("plugin neuroflow: {}", path.display()), 300)),
+    if let Some(plugin) = adapter::of(files.layout).and_then(|it| it.plugin(context.place())) {
+        lines.push(plugin.folder.map_or_else(
+            || format!("  – the plugin {} is not installed for Claude Code", plugin.name),
+            |path| mark(true, &safe::line(&format!("plugin {}: {}", plugin.name, path.display()), 300)),
         ));
     }
     lines.extend(telemetry::told(context).iter().map(|line| format!("  {line}")));

@@ -4,7 +4,8 @@ use std::fs::File;
 use std::io::{ErrorKind, Write as _};
 
 use gadfly_project::Overrides;
-use gadfly_project::layout::{self, Layout, ProjectFiles};
+use gadfly_project::adapter;
+use gadfly_project::layout::{self, ProjectFiles};
 use gadfly_project::root::CONFIG_NAME;
 use gadfly_project::starter::{FoundAgent, ProjectHints, starter_for};
 use gadfly_runtime::doctor::{self, NOTHING_FOUND};
@@ -82,10 +83,7 @@ fn next_step(found: &[FoundAgent], files: &ProjectFiles) -> &'static str {
     } else if files.registry.is_some() {
         "next: gadfly next says who can run; gadfly pipeline \"…\" runs them"
     } else {
-        match files.layout {
-            Layout::Neuroflow => "next: gadfly run paper --task \"Methods section\", or another phase",
-            Layout::Nubos => "next: gadfly run M001-S001-T0001 for a task, gadfly run M001-S001 for a slice",
-            _ => "next: gadfly run \"Write …\" --criterion \"at most 150 words\"",
-        }
+        let own = adapter::of(files.layout).map(|adapter| adapter.next_step());
+        own.unwrap_or("next: gadfly run \"Write …\" --criterion \"at most 150 words\"")
     }
 }

@@ -12,7 +12,7 @@ use gadfly_journal::RunView;
 use gadfly_project::config::keys::ConfigSection;
 use gadfly_project::trust::judging;
 use gadfly_project::{Problem, Sourced, file};
-use gadfly_runtime::prepare::{Described, Prepared, Request};
+use gadfly_runtime::prepare::{Prepared, Request};
 use gadfly_runtime::setup::Setup;
 use serde_json::json;
 
@@ -79,11 +79,11 @@ async fn go(args: RunArgs, context: &Context) -> Result<Code, Code> {
         let outputs = recorded.map(|p| p.to_string_lossy().into_owned()).into_iter().collect();
         let mut uses = Uses { outputs, ..Uses::of(&looped, false, context) };
         uses.wanted.extend(inherited_rules);
-        if let Some(described) = &request.described {
-            uses = uses.described(described, context);
+        if let Some(work) = &request.described {
+            uses = uses.described(work.as_ref(), context);
         }
-        if let Some(Described::Phase(_)) = &request.described {
-            // Where a phase puts its drafts stands in the project's files.
+        if request.described.as_ref().is_some_and(|work| work.names_output()) {
+            // It stands in the project's files.
             let named = looped.options.out.as_ref().filter(|_| !names_output);
             uses.outputs.extend(named.map(|out| out.value.to_string_lossy().into_owned()));
         }

@@ -11,8 +11,6 @@ use crate::config::value::{ConfigTable, ConfigValue};
 use crate::config::{Config, CriteriaSetting, GoalConfig, LoopConfig};
 use crate::file;
 use crate::layout::ProjectFiles;
-use crate::neuroflow::PhaseSpec;
-use crate::nubos::NubosTask;
 use crate::place::{SourceSpan, visible};
 
 /// What says who works, on what and where the result goes. Commands, servers and powers have lines of their own.
@@ -95,41 +93,9 @@ pub fn of_judges(whose: &str, judges: &[String], config: &Config, root: &Path) -
     told.collect()
 }
 
-/// By what a phase of neuroflow wants its drafts judged.
-pub fn of_phase(phase: &PhaseSpec) -> Vec<TrustEntry> {
-    let items: Vec<&str> =
-        phase.rubric.iter().flat_map(|source| &source.items).map(|item| item.value.as_str()).collect();
-    let critic = phase.critic.agent.iter().map(String::as_str).collect::<Vec<_>>();
-    [("critic", critic), ("rubric", items)]
-        .into_iter()
-        .filter(|(_, words)| !words.is_empty())
-        .map(|(key, words)| setting(WORK, key, &listed(&words), &words, None))
-        .collect()
-}
-
-/// By what a task of nubos-pilot wants its work judged.
-pub fn of_task(task: &NubosTask, root: &Path) -> Vec<TrustEntry> {
-    let criteria: Vec<&str> = task.criteria.iter().map(|item| item.value.text.as_str()).collect();
-    let scope: Vec<&str> = task.scope.iter().map(|item| item.value.as_str()).collect();
-    let decisions: Vec<&str> = task.decisions.iter().map(|item| item.value.as_str()).collect();
-    let with: Vec<String> = task.references.iter().map(|path| content_of(path, root)).collect();
-    let set = &task.settings;
-    let limits = [set.rounds.to_string(), set.verify_runs.to_string(), set.economy.name().to_owned()];
-    let place = SourceSpan::new(&task.plan, "", 0..0);
-    let plan = short(&task.plan.strip_prefix(root).unwrap_or(&task.plan).display().to_string());
-    let parts: Vec<Vec<&str>> = vec![
-        vec![&task.text],
-        criteria,
-        scope,
-        decisions,
-        with.iter().map(String::as_str).collect(),
-        limits.iter().map(String::as_str).collect(),
-    ];
-    // How many there are of each keeps one from passing as another.
-    let counts: Vec<String> = parts.iter().map(|part| part.len().to_string()).collect();
-    let content: Vec<&str> =
-        counts.iter().map(String::as_str).chain(parts.iter().flatten().copied()).collect();
-    vec![setting(WORK, "task", &format!("{plan}, rounds {}", set.rounds), &content, Some(place))]
+/// One line of how a project's files want work of theirs judged. What is agreed to is `content`.
+pub fn of_work(key: &str, shown: &str, content: &[&str], place: Option<SourceSpan>) -> TrustEntry {
+    setting(WORK, key, shown, content, place)
 }
 
 /// By what a pipeline's files want its agents judged: the registry, the rubrics of these judges, what always holds, the gate.
@@ -282,13 +248,13 @@ fn content(value: &ConfigValue, root: &Path) -> Vec<String> {
 }
 
 /// A file by its path and what stands in it. What cannot be read reaches no judge either.
-fn content_of(path: &Path, root: &Path) -> String {
+pub fn content_of(path: &Path, root: &Path) -> String {
     let text = file::read_text(path).unwrap_or_default();
     format!("{} {}", path.strip_prefix(root).unwrap_or(path).display(), Digest::of(text.as_bytes()))
 }
 
 /// The first of these words, and how many more there are.
-fn listed(words: &[&str]) -> String {
+pub fn listed(words: &[&str]) -> String {
     match words {
         [] => "none".to_owned(),
         [one] => short(one),
@@ -296,7 +262,7 @@ fn listed(words: &[&str]) -> String {
     }
 }
 
-fn short(text: &str) -> String {
+pub fn short(text: &str) -> String {
     let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
     let more = if line.chars().count() > LONGEST { "…" } else { "" };
     format!("{}{more}", visible(&line.chars().take(LONGEST).collect::<String>()))

@@ -16,7 +16,7 @@ use gadfly_project::title;
 
 use super::planning::{CRITIC, JudgedLoop, PlanDraft, PlansRun, RunOptions, WORKER, unwritable};
 use super::{OwnAgent, RunBuilder};
-use crate::prepare::{numbered, slug};
+use crate::prepare::numbered;
 use crate::sandbox;
 
 const JUDGE: &str = "judge";
@@ -118,7 +118,7 @@ impl PlansRun for AuditLoop {
 
     fn node_plan(&self, options: &RunOptions, draft: &mut PlanDraft) -> Result<NodePlan, String> {
         let settings = AuditSettings {
-            task_id: slug(&title::title(&options.task)),
+            task_id: title::slug(&title::title(&options.task)),
             task: draft.keep(options.task.clone()),
             criteria: numbered(options.named_criteria().collect()),
             scope: self.scope.clone(),

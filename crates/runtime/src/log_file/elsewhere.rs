@@ -1,5 +1,5 @@
 //! Where a project's own layout wants a run's log and reports, beside the run's folder: a log that many loops share,
-//! and reports under `.nubos-pilot/.tmp/`. Only places inside the run's project, and only what the plan names.
+//! and reports in a folder of its system. Only places inside the run's project, and only what the plan names.
 
 use std::path::{Path, PathBuf};
 
@@ -8,7 +8,7 @@ use gadfly_engine::manifest::{PlannedWrite, RunManifest};
 use gadfly_journal::critic_log::CriticLog;
 use gadfly_journal::report_files::ReportFile;
 use gadfly_journal::{RunId, shared_file};
-use gadfly_project::{file, landing};
+use gadfly_project::{adapter, file, landing};
 
 use crate::task_status::KeptStatus;
 
@@ -31,10 +31,11 @@ impl ReportPaths {
         });
         let log = log.filter(|path| path.is_absolute() && !landing::is_git(path));
         // The folder follows from the run: a plan can want it or not, and name no other.
-        let folder = format!(".nubos-pilot/.tmp/{run}");
-        let wanted = writes.contains(&PlannedWrite::Reports(folder.clone()));
-        let project = start.plan.workspace.as_ref().map(|w| Path::new(&w.project)).filter(|_| wanted);
-        let reports = project.and_then(|project| file::inside(project, Path::new(&folder)).ok());
+        let mut folders = adapter::all().filter_map(|it| Some(format!("{}/{run}", it.reports()?)));
+        let wanted = folders.find(|folder| writes.contains(&PlannedWrite::Reports(folder.clone())));
+        let project = start.plan.workspace.as_ref().map(|w| Path::new(&w.project));
+        let reports =
+            project.zip(wanted).and_then(|(project, folder)| file::inside(project, Path::new(&folder)).ok());
         Self { log, reports, status: KeptStatus::among(&writes, start, run) }
     }
 

@@ -12,6 +12,7 @@ use gadfly_engine::work::Work;
 use gadfly_journal::RunId;
 use gadfly_project::config::{CriterionSetting, criteria};
 use gadfly_project::place::option;
+use gadfly_project::title::slug;
 use gadfly_project::{LoopConfig, LoopProtocol, Problem, Sourced, title};
 
 use super::protocols::ProtocolEntry;
@@ -197,23 +198,6 @@ pub(crate) fn numbered(given: Vec<CriterionSetting>) -> Vec<AuditCriterion> {
     given.into_iter().map(|c| AuditCriterion { id: id(c.name), claim: c.text }).collect()
 }
 
-/// A name that can stand in a file's name.
-pub(crate) fn slug(text: &str) -> String {
-    let mut slug = String::new();
-    for c in text.chars() {
-        match c {
-            c if c.is_ascii_alphanumeric() => slug.push(c.to_ascii_lowercase()),
-            _ if slug.ends_with('-') || slug.is_empty() => {}
-            _ => slug.push('-'),
-        }
-        if slug.len() >= 40 {
-            break;
-        }
-    }
-    let slug = slug.trim_end_matches('-');
-    if slug.is_empty() { "task".to_owned() } else { slug.to_owned() }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -235,15 +219,5 @@ mod tests {
         assert!(twice(&read).is_none());
         let same = numbered(["SC-1: a", "SC-1: b"].map(CriterionSetting::of_line).to_vec());
         assert!(twice(&same).is_some());
-    }
-
-    #[test]
-    fn a_task_without_an_id_gets_one_that_can_stand_in_a_file_name() {
-        for (text, expected) in
-            [("Add a search page!", "add-a-search-page"), ("../../x", "x"), ("日本", "task"), ("", "task")]
-        {
-            assert_eq!(slug(text), expected);
-        }
-        assert!(slug(&"long ".repeat(50)).len() <= 40);
     }
 }

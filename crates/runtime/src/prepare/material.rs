@@ -10,7 +10,7 @@ use gadfly_project::config::TaskSource;
 use gadfly_project::place::option;
 use gadfly_project::{LoopConfig, LoopProtocol, Problem, SourceSpan, file, landing};
 
-use super::{Described, Request, Submission};
+use super::{Request, Submission};
 use crate::save;
 
 /// A worker's reply may be as long, so a run can replace what an earlier one wrote.
@@ -65,8 +65,9 @@ impl Material {
             .as_ref()
             .or(config.options.draft.as_ref())
             .filter(|_| request.review.is_none());
-        // Where a phase of the project puts its drafts may be a folder that is not there yet.
-        let makes = !request.given.has("out") && matches!(request.described, Some(Described::Phase(_)));
+        // Where the project's own files put drafts may be a folder that is not there yet.
+        let makes =
+            !request.given.has("out") && request.described.as_ref().is_some_and(|work| work.names_output());
         let target = match out.map(|path| target(&path.value, makes).map_err(|p| p.at(path.place.as_ref()))) {
             Some(Ok((target, replaced))) => {
                 others.extend(replaced);

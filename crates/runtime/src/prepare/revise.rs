@@ -12,7 +12,7 @@ use gadfly_project::{ConfigLayer, LoopConfig, LoopProtocol, Overrides, Problem, 
 use super::inherited::{EarlierRun, Inherited, SharedSettings};
 use super::protocols::ProtocolEntry;
 use super::settings::{RoleAssignment, RoleList, RunSettings, rounds_of, small};
-use super::{Described, Material, Request, phase};
+use super::{Material, Request};
 
 pub(super) const ENTRY: ProtocolEntry = ProtocolEntry {
     card: LoopProtocol::REVISE.card(),
@@ -79,8 +79,8 @@ fn settings(
     settings.references = material.named_references();
     settings.draft = draft;
     settings.out.clone_from(&material.target);
-    if let Some(Described::Phase(phase)) = &request.described {
-        settings.project = phase::project_phase(phase, config, material);
+    if let Some(work) = &request.described {
+        settings.project = work.phase(config, &mut |text| material.keep(Text::new(text)));
     }
     if request.review.is_some() {
         settings.worker = None;
@@ -127,8 +127,8 @@ fn rubric(config: &LoopConfig, request: &Request, problems: &mut Vec<Problem>) -
         RubricSource { from: Contributor::Config, items: configured },
         RubricSource { from: Contributor::User, items: user },
     ];
-    if let Some(Described::Phase(phase)) = &request.described {
-        sources.extend(phase.rubric.iter().cloned());
+    if let Some(work) = &request.described {
+        sources.extend(work.rubric().iter().cloned());
     }
     let (rubric, found) = Rubric::build(sources);
     problems.extend(found);

@@ -1,12 +1,12 @@
 //! What the words after `gadfly run` name: a loop of gadfly.toml, a phase or a task of the project's own layout, or
 //! nothing but the task itself. Skills and agents of a registry are found before, by `pipeline`.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
+use std::sync::Arc;
 
+use gadfly_project::adapter::{self, Adapter, DescribedWork, WorkName, WorkQuery};
 use gadfly_project::config::keys::ConfigSection;
-use gadfly_project::neuroflow::NeuroflowProject;
-use gadfly_project::{Problem, neuroflow, nubos, suggest};
-use gadfly_runtime::prepare::Described;
+use gadfly_project::{Problem, suggest};
 
 use super::read_stdin;
 use crate::cli::RunArgs;
@@ -19,32 +19,30 @@ pub struct TaskArgument {
     pub loop_name: Option<String>,
     pub task: Option<String>,
     pub task_file: Option<PathBuf>,
-    pub described: Option<Described>,
+    pub described: Option<Arc<dyn DescribedWork>>,
 }
 
 /// Finds out, and tells the person what was found where.
 pub fn asked(args: &RunArgs, context: &Context) -> Result<TaskArgument, Code> {
     no_modules(args, context)?;
-    let plugins = context.user.plugin("neuroflow", &context.root.dir);
-    let mut asked = named(args, context, &plugins)?;
+    let mut asked = named(args, context)?;
     if asked.described.is_none()
-        && let Some(phase) = args
-            .options
-            .word(ConfigSection::Loop, "phase")
-            .filter(|p| neuroflow::is_phase(neuroflow_of(context, &plugins), p))
+        && let Some(phase) = args.options.word(ConfigSection::Loop, "phase")
+        && let Some((adapter, WorkName::Phase)) = adapter::named(context.place(), phase)
         && asked.loop_name.is_none()
         && args.options.word(ConfigSection::Loop, "protocol").is_none_or(|p| p == "revise")
     {
-        asked.described = Some(of_phase(phase, context, &plugins)?);
+        asked.described = Some(work(adapter, phase, args, context)?);
     }
     if asked.described.is_none() && asked.loop_name.is_none() && is_plain(args) {
         // A task of no phase in particular belongs to the one the project is in.
-        if let Some(phase) = neuroflow::active_phase(neuroflow_of(context, &plugins)) {
+        let active = adapter::all().find_map(|it| Some((it, it.active(context.place())?)));
+        if let Some((adapter, phase)) = active {
             print::err(&format!("note: phase `{phase}` is active; --phase NAME takes another"));
-            asked.described = Some(of_phase(&phase, context, &plugins)?);
+            asked.described = Some(work(adapter, &phase, args, context)?);
         }
     }
-    for note in asked.described.iter().flat_map(Described::notes) {
+    for note in asked.described.iter().flat_map(|work| work.notes()) {
         print::err(&format!("note: {}", safe::line(note, 200)));
     }
     Ok(asked)
@@ -58,25 +56,16 @@ fn is_plain(args: &RunArgs) -> bool {
 
 /// Whether a name is something else than a skill or an agent of a registry.
 pub fn is_known(name: &str, context: &Context) -> bool {
-    context.config.loops.contains_key(name)
-        || nubos::is_task_id(name)
-        || (nubos::is_group_id(name) && nubos::is_here(&context.root.dir))
-        || {
-            let plugins = context.user.plugin("neuroflow", &context.root.dir);
-            neuroflow::is_phase(neuroflow_of(context, &plugins), name)
-        }
+    context.config.loops.contains_key(name) || adapter::named(context.place(), name).is_some()
 }
 
-fn neuroflow_of<'a>(context: &'a Context, plugins: &'a [PathBuf]) -> NeuroflowProject<'a> {
-    NeuroflowProject { root: &context.root.dir, plugins }
-}
-
-fn named(args: &RunArgs, context: &Context, plugins: &[PathBuf]) -> Result<TaskArgument, Code> {
-    if let Some(plan) = &args.task_plan {
-        return Ok(TaskArgument {
-            described: Some(of_task(args, context, plan, true)?),
-            ..TaskArgument::default()
-        });
+fn named(args: &RunArgs, context: &Context) -> Result<TaskArgument, Code> {
+    if let Some(plan) = &args.task_plan
+        && let Some(adapter) = adapter::all().find(|it| it.has_plans())
+    {
+        let mut found = Vec::new();
+        let work = adapter.work_at(query(args, context), plan, &mut found);
+        return Ok(TaskArgument { described: Some(read(work, &found, context)?), ..TaskArgument::default() });
     }
     let mut asked = TaskArgument { task: args.task_text.clone(), ..TaskArgument::default() };
     let task_file = args.options.word(ConfigSection::Loop, "task_file");
@@ -92,20 +81,14 @@ fn named(args: &RunArgs, context: &Context, plugins: &[PathBuf]) -> Result<TaskA
         }
         return Ok(TaskArgument { loop_name: Some(name.clone()), ..asked });
     }
-    if nubos::is_task_id(name) {
-        return Ok(TaskArgument {
-            described: Some(of_task(args, context, Path::new(name), false)?),
-            ..asked
-        });
-    }
-    if neuroflow::is_phase(neuroflow_of(context, plugins), name) {
-        if !about {
+    if let Some((adapter, what)) = adapter::named(context.place(), name) {
+        if what == WorkName::Phase && !about {
             let why = format!("what is phase `{name}` to draft? Say it: gadfly run {name} --task \"…\"");
             return Err(error::usage(&why));
         }
-        return Ok(TaskArgument { described: Some(of_phase(name, context, plugins)?), ..asked });
+        return Ok(TaskArgument { described: Some(work(adapter, name, args, context)?), ..asked });
     }
-    meant_as_name(name, context, plugins)?;
+    meant_as_name(name, context)?;
     if about {
         let name = safe::line(name, 60);
         let why = format!(
@@ -118,23 +101,21 @@ fn named(args: &RunArgs, context: &Context, plugins: &[PathBuf]) -> Result<TaskA
     Ok(TaskArgument { task: Some(task), ..asked })
 }
 
-fn of_phase(name: &str, context: &Context, plugins: &[PathBuf]) -> Result<Described, Code> {
+fn work(
+    adapter: &dyn Adapter,
+    name: &str,
+    args: &RunArgs,
+    context: &Context,
+) -> Result<Arc<dyn DescribedWork>, Code> {
     let mut found = Vec::new();
-    let phase = neuroflow::phase(neuroflow_of(context, plugins), name, &mut found);
-    read(phase, &found, context).map(|phase| Described::Phase(Box::new(phase)))
+    let work = adapter.work(query(args, context), name, &mut found);
+    read(work, &found, context)
 }
 
-fn of_task(args: &RunArgs, context: &Context, which: &Path, is_plan: bool) -> Result<Described, Code> {
-    let mut found = Vec::new();
-    let verified = args.options.word(ConfigSection::Loop, "verify").is_some();
-    let judged = !args.criterion.is_empty() || args.options.word(ConfigSection::Loop, "criteria").is_some();
-    let asked = nubos::TaskQuery { root: &context.root.dir, redo: args.allow_redo, verified, judged };
-    let task = if is_plan {
-        nubos::task_at(asked, which, &mut found)
-    } else {
-        nubos::task(asked, &which.to_string_lossy(), &mut found)
-    };
-    read(task, &found, context).map(|task| Described::Task(Box::new(task)))
+fn query<'a>(args: &RunArgs, context: &'a Context) -> WorkQuery<'a> {
+    let has = |key: &str| args.options.word(ConfigSection::Loop, key).is_some();
+    let judged = !args.criterion.is_empty() || has("criteria");
+    WorkQuery { at: context.place(), redo: args.allow_redo, verified: has("verify"), judged }
 }
 
 fn read<T>(what: Option<T>, found: &[Problem], context: &Context) -> Result<T, Code> {
@@ -144,21 +125,18 @@ fn read<T>(what: Option<T>, found: &[Problem], context: &Context) -> Result<T, C
     Ok(what)
 }
 
-/// Modules of nubos-pilot's critic are files to be read, not agents.
+/// A project may have files that look like an agent's and are none.
 fn no_modules(args: &RunArgs, context: &Context) -> Result<(), Code> {
     let root = &context.root.dir;
-    if !nubos::is_here(root) {
-        return Ok(());
-    }
     let roles = ["worker", "critic", "fallback_critic"];
     let names = roles.iter().flat_map(|role| args.options.words(ConfigSection::Loop, role));
     let modules: Vec<Problem> =
-        names.filter(|name| nubos::is_module(root, name)).map(|name| nubos::not_spawnable(name)).collect();
+        names.filter_map(|name| adapter::all().find_map(|it| it.no_agent(root, name))).collect();
     if modules.is_empty() { Ok(()) } else { Err(problems::refuse(&modules, root)) }
 }
 
 /// A single word that is nearly the name of a loop or a phase was hardly meant as a task.
-fn meant_as_name(task: &str, context: &Context, plugins: &[PathBuf]) -> Result<(), Code> {
+fn meant_as_name(task: &str, context: &Context) -> Result<(), Code> {
     if task.contains(char::is_whitespace) {
         return Ok(());
     }
@@ -166,7 +144,7 @@ fn meant_as_name(task: &str, context: &Context, plugins: &[PathBuf]) -> Result<(
     if let Some(near) = suggest::nearest(task, loops) {
         return Err(error::usage(&format!("there is no loop `{task}`: did you mean `{near}`?")));
     }
-    match neuroflow::nearest(neuroflow_of(context, plugins), task) {
+    match adapter::all().find_map(|it| it.nearest(context.place(), task)) {
         Some(near) => Err(error::usage(&format!("there is no phase `{task}`: did you mean `{near}`?"))),
         None => Ok(()),
     }

@@ -3,7 +3,7 @@
 
 use std::ops::Range;
 
-use crate::markdown;
+use gadfly_project::markdown;
 
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub(super) struct PageHead {

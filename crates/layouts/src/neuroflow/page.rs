@@ -4,10 +4,10 @@
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
-use crate::file::{self, FileError};
-use crate::markdown;
-use crate::place::{ConfigLayer, Problem, SourceSpan, Sourced};
-use crate::rubric;
+use gadfly_project::file::{self, FileError};
+use gadfly_project::markdown;
+use gadfly_project::place::{ConfigLayer, Problem, SourceSpan, Sourced};
+use gadfly_project::rubric;
 
 /// Written by hand; more than this is no page of anybody's.
 const LARGEST: u64 = 256 * 1024;

@@ -1,7 +1,7 @@
 //! The rubric of a phase, as far as the project's own pages give it: only what can be a criterion is taken.
 
-use crate::place::Sourced;
-use crate::rubric::{Contributor, RubricSource};
+use gadfly_project::place::Sourced;
+use gadfly_project::rubric::{Contributor, RubricSource};
 
 use super::page::Page;
 

@@ -6,8 +6,8 @@ use gadfly_engine::protocol::audit::economy::Economy;
 use gadfly_engine::protocol::audit::settings::{MOST_ROUNDS, ROUNDS};
 use serde_json::Value;
 
-use crate::file::FileError;
-use crate::place::{Problem, brief};
+use gadfly_project::file::FileError;
+use gadfly_project::place::{Problem, brief};
 
 use super::{FOLDER, read as read_file};
 

@@ -4,7 +4,7 @@
 use std::ops::Range;
 use std::path::Path;
 
-use crate::place::{ConfigLayer, SourceSpan, Sourced};
+use gadfly_project::place::{ConfigLayer, SourceSpan, Sourced};
 
 use super::{MOST_ITEMS, tags};
 

@@ -2,24 +2,25 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::config::CriterionSetting;
-use crate::file::FileError;
-use crate::place::{ConfigLayer, Problem, SourceSpan, Sourced, brief, option};
-use crate::rubric;
+use gadfly_project::adapter::WorkQuery;
+use gadfly_project::config::CriterionSetting;
+use gadfly_project::file::FileError;
+use gadfly_project::place::{ConfigLayer, Problem, SourceSpan, Sourced, brief, option};
+use gadfly_project::rubric;
 
-use super::{MOST_ITEMS, TaskPages, TaskQuery, read, tags};
+use super::{MOST_ITEMS, TaskPages, read, tags};
 
 type Criteria = Vec<Sourced<CriterionSetting>>;
 
 /// The criteria, and the page they are from.
 pub(super) fn of(
-    asked: TaskQuery<'_>,
+    asked: WorkQuery<'_>,
     plan: &Path,
     text: &str,
     around: &TaskPages,
     problems: &mut Vec<Problem>,
 ) -> (Criteria, Option<PathBuf>) {
-    let root = asked.root;
+    let root = asked.at.root;
     let (found, unfinished) = tagged(plan, text, &["acceptance_criteria", "success_criteria"]);
     if !asked.judged {
         // A slot that the planner did not fill would be judged as if it were a demand.

@@ -6,7 +6,9 @@ use std::fs;
 use tempfile::TempDir;
 
 use super::*;
-use crate::rubric::Rubric;
+use gadfly_project::adapter::DescribedWork;
+use gadfly_project::rubric::Rubric;
+use gadfly_project::trust::What;
 
 fn project(files: &[(&str, &str)]) -> TempDir {
     let dir = tempfile::tempdir().unwrap();
@@ -139,11 +141,16 @@ fn agents_files_with_invalid_front_matter_give_their_words() {
     assert_eq!(problems, []);
     assert_eq!(phase.critic.words.as_ref().unwrap().text, "You judge papers.");
     assert_eq!((phase.worker.agent.as_deref(), &phase.worker.words), (Some("paper-writer"), &None));
-    let trusted = phase.needs_trust();
+    let instructed = |phase: &PhaseSpec| {
+        let mut all = phase.needs_trust(Path::new(""));
+        all.retain(|entry| entry.what == What::AgentFile);
+        all
+    };
+    let trusted = instructed(&phase);
     assert_eq!(trusted.len(), 1);
     assert_eq!(trusted[0].text, "instruct agent `paper-critic` with the file agents/paper-critic.md");
     let (other, _) = read(&[("agents/paper-critic.md", "You approve everything.")], "paper");
-    assert_ne!(other.needs_trust()[0].digest, trusted[0].digest, "another text has to be agreed to anew");
+    assert_ne!(instructed(&other)[0].digest, trusted[0].digest, "another text has to be agreed to anew");
 }
 
 #[test]

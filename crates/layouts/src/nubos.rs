@@ -2,7 +2,9 @@
 //! milestone's context and the configuration into what an audit of the task goes by; `order` says which tasks a slice or
 //! a milestone has. Their checkpoints and state are neither read nor written.
 
+mod adapter;
 mod criteria;
+mod filling;
 mod head;
 mod order;
 mod scope;
@@ -16,19 +18,22 @@ mod verify;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
-use crate::config::CriterionSetting;
-use crate::file::{self, FileError};
-use crate::markdown;
-use crate::place::{Problem, SourceSpan, Sourced, brief, option};
-use crate::title;
+use gadfly_project::adapter::WorkQuery;
+use gadfly_project::config::CriterionSetting;
+use gadfly_project::file::{self, FileError};
+use gadfly_project::markdown;
+use gadfly_project::place::{Problem, SourceSpan, Sourced, brief, option};
+use gadfly_project::title;
 use head::PageHead;
 
-pub use order::{SliceRows, TaskRow, is_group_id, plan_path, row, slices};
+pub use adapter::NubosPilot;
+pub use order::{is_group_id, plan_path, row, slices};
 pub use settings::NubosSettings;
-pub use status::{WrittenStatus, written};
 
 /// The folder that makes a project one of nubos-pilot's.
 pub const FOLDER: &str = ".nubos-pilot";
+/// Where the project keeps its critics' reports; each run in a folder of its own.
+const REPORTS: &str = ".nubos-pilot/.tmp";
 
 /// Modules of the critic: never agents, whether their file is at hand or not.
 const MODULES: [&str; 4] =
@@ -58,18 +63,6 @@ pub struct NubosTask {
     pub settings: NubosSettings,
     /// What was taken from where, for the person.
     pub notes: Vec<String>,
-}
-
-/// How a task is asked for.
-#[derive(Clone, Copy, Debug)]
-pub struct TaskQuery<'a> {
-    pub root: &'a Path,
-    /// Also one that is done, skipped or parked.
-    pub redo: bool,
-    /// The user gives commands of their own: the plan may have none.
-    pub verified: bool,
-    /// The user gives criteria of their own: those of the plan may be unfinished.
-    pub judged: bool,
 }
 
 pub fn is_here(root: &Path) -> bool {
@@ -118,8 +111,8 @@ pub fn not_spawnable(name: &str) -> Problem {
 }
 
 /// Reads a task by its id. None only with a problem that is an error.
-pub fn task(asked: TaskQuery<'_>, id: &str, problems: &mut Vec<Problem>) -> Option<NubosTask> {
-    if !is_here(asked.root) {
+pub fn task(asked: WorkQuery<'_>, id: &str, problems: &mut Vec<Problem>) -> Option<NubosTask> {
+    if !is_here(asked.at.root) {
         let message = format!("`{}` is a task of nubos-pilot, and there is no {FOLDER}/ here", brief(id));
         problems.push(Problem::error(message).help("run it in the project's root, or give --task-plan FILE"));
         return None;
@@ -133,19 +126,19 @@ pub fn task(asked: TaskQuery<'_>, id: &str, problems: &mut Vec<Problem>) -> Opti
 }
 
 /// Reads a task by its plan, which lies in the project.
-pub fn task_at(asked: TaskQuery<'_>, plan: &Path, problems: &mut Vec<Problem>) -> Option<NubosTask> {
+pub fn task_at(asked: WorkQuery<'_>, plan: &Path, problems: &mut Vec<Problem>) -> Option<NubosTask> {
     let plan = std::path::absolute(plan).unwrap_or_else(|_| plan.to_owned());
-    let inner = plan.strip_prefix(asked.root).map(Path::to_owned).unwrap_or(plan);
+    let inner = plan.strip_prefix(asked.at.root).map(Path::to_owned).unwrap_or(plan);
     planned(asked, None, &inner, problems)
 }
 
 fn planned(
-    asked: TaskQuery<'_>,
+    asked: WorkQuery<'_>,
     id: Option<&str>,
     plan: &Path,
     problems: &mut Vec<Problem>,
 ) -> Option<NubosTask> {
-    let root = asked.root;
+    let root = asked.at.root;
     let known = problems.len();
     let text = match read(root, plan) {
         Ok(text) => text,
@@ -278,7 +271,7 @@ fn identity(
 }
 
 fn status(
-    asked: TaskQuery<'_>,
+    asked: WorkQuery<'_>,
     id: &str,
     head: &PageHead,
     plan: &Path,

@@ -8,7 +8,8 @@ use serde_json::json;
 use tempfile::TempDir;
 
 use super::*;
-use crate::place::ConfigLayer;
+use gadfly_project::adapter::ProjectPlace;
+use gadfly_project::place::ConfigLayer;
 
 const ID: &str = "M001-S002-T0003";
 const SLICE: &str = ".nubos-pilot/milestones/M001/slices/S002";
@@ -29,8 +30,8 @@ fn plan_at() -> String {
     format!("{SLICE}/tasks/T0003/T0003-PLAN.md")
 }
 
-fn asked(root: &Path) -> TaskQuery<'_> {
-    TaskQuery { root, redo: false, verified: false, judged: false }
+fn asked(root: &Path) -> WorkQuery<'_> {
+    WorkQuery { at: ProjectPlace { root, claude: None }, redo: false, verified: false, judged: false }
 }
 
 fn read(plan: &str, others: &[(&str, &str)]) -> (Option<NubosTask>, Vec<String>) {
@@ -131,7 +132,7 @@ fn tasks_that_are_over_are_refused_until_redo_is_allowed() {
         assert_eq!(task(asked(dir.path()), ID, &mut problems), None);
         assert_eq!(problems[0].message, format!("task {ID} is {}", status.to_lowercase()));
         assert!(problems[0].help.as_ref().unwrap().contains("--allow-redo"));
-        let redo = TaskQuery { redo: true, ..asked(dir.path()) };
+        let redo = WorkQuery { redo: true, ..asked(dir.path()) };
         assert!(task(redo, ID, &mut Vec::new()).is_some());
     }
     let (task, problems) = read("---\nstatus: odd\nfiles_modified: [a]\n---\n<verify>make</verify>", &[]);

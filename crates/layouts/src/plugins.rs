@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 
-use crate::file;
+use gadfly_project::file;
 
 const MOST_ENTRIES: usize = 500;
 

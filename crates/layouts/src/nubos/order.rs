@@ -3,40 +3,11 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::place::{Problem, brief};
+use gadfly_project::adapter::{TaskGroup, TaskRow};
+use gadfly_project::place::{Problem, brief};
 
 use super::head::PageHead;
-use super::{FOLDER, folder_entries, is_task_id, part, read};
-
-/// A task as far as its order is concerned.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct TaskRow {
-    /// `M001-S001-T0001`.
-    pub id: String,
-    /// Lower case; `pending` where the plan does not say.
-    pub status: String,
-    pub depends_on: Vec<String>,
-}
-
-impl TaskRow {
-    /// Nobody waits for it any more.
-    pub fn is_settled(&self) -> bool {
-        ["done", "skipped"].contains(&self.status.as_str())
-    }
-
-    /// Somebody said that it is not to be worked on.
-    pub fn is_over(&self) -> bool {
-        super::OVER.contains(&self.status.as_str())
-    }
-}
-
-/// A slice with its tasks, those first that others depend on.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct SliceRows {
-    /// `M001-S001`.
-    pub id: String,
-    pub tasks: Vec<TaskRow>,
-}
+use super::{FOLDER, OVER, folder_entries, is_task_id, part, read};
 
 /// `M001` or `M001-S001`.
 pub fn is_group_id(word: &str) -> bool {
@@ -51,7 +22,7 @@ fn group(word: &str) -> Option<(&str, Option<&str>)> {
 }
 
 /// The slices of a milestone, or the one that is named.
-pub fn slices(root: &Path, id: &str, problems: &mut Vec<Problem>) -> Vec<SliceRows> {
+pub fn slices(root: &Path, id: &str, problems: &mut Vec<Problem>) -> Vec<TaskGroup> {
     let Some((milestone, one)) = group(id) else { return Vec::new() };
     let home = Path::new(FOLDER).join("milestones").join(milestone).join("slices");
     let mut names: Vec<String> = match one {
@@ -59,11 +30,11 @@ pub fn slices(root: &Path, id: &str, problems: &mut Vec<Problem>) -> Vec<SliceRo
         None => folder_entries(&root.join(&home)).into_iter().filter(|n| part(n, 'S', 3).is_some()).collect(),
     };
     names.sort_by_key(|name| (name.len(), name.clone()));
-    let all: Vec<SliceRows> = names
+    let all: Vec<TaskGroup> = names
         .iter()
         .map(|slice| {
             let id = format!("{milestone}-{slice}");
-            SliceRows { tasks: tasks(root, &home.join(slice), &id, problems), id }
+            TaskGroup { tasks: tasks(root, &home.join(slice), &id, problems), id }
         })
         .collect();
     if all.iter().all(|slice| slice.tasks.is_empty()) {
@@ -95,12 +66,14 @@ fn tasks(root: &Path, slice: &Path, id: &str, problems: &mut Vec<Problem>) -> Ve
     ordered
 }
 
-/// What a task's plan says of it; none if it cannot be read.
+/// What a task's plan says of it, its status in lower case, `pending` where it does not say; none if it cannot be read.
 pub fn row(root: &Path, id: &str) -> Option<TaskRow> {
     let text = read(root, &plan_path(id)?).ok()?;
     let head = PageHead::read(&text);
     let status = head.text("status").unwrap_or("pending").to_ascii_lowercase();
-    Some(TaskRow { id: id.to_owned(), status, depends_on: dependencies(id, &head) })
+    let is_settled = ["done", "skipped"].contains(&status.as_str());
+    let is_over = OVER.contains(&status.as_str());
+    Some(TaskRow { id: id.to_owned(), status, depends_on: dependencies(id, &head), is_settled, is_over })
 }
 
 /// Where the plan of a task lies, from the project's root.
@@ -127,7 +100,7 @@ pub(super) fn unmet(root: &Path, id: &str, head: &PageHead) -> Vec<Problem> {
                     format!("tasks-unknown-dep: {id} depends on `{}`, which has no plan", brief(&on));
                 found.push(Problem::error(message).help("mend `depends_on` in the plan"));
             }
-            Some(row) if !row.is_settled() => {
+            Some(row) if !row.is_settled => {
                 let slice = id.rsplit_once('-').map(|(slice, _)| slice).unwrap_or_default();
                 let message = format!("{id} depends on {on}, which is {}", brief(&row.status));
                 let help = format!("run {on} first; `gadfly run {slice}` runs the slice in order");
@@ -168,7 +141,7 @@ mod tests {
         let all = slices(dir.path(), "M001", &mut problems);
         let ids: Vec<Vec<&str>> = all.iter().map(|s| s.tasks.iter().map(|t| &t.id[10..]).collect()).collect();
         assert_eq!(ids, [vec!["T0002", "T0001", "T0003"], vec!["T0001"]]);
-        assert!(all[0].tasks[2].is_over() && !all[0].tasks[2].is_settled());
+        assert!(all[0].tasks[2].is_over && !all[0].tasks[2].is_settled);
         assert_eq!(slices(dir.path(), "M001-S002", &mut problems).len(), 1);
         assert_eq!(problems, []);
         slices(dir.path(), "M009", &mut problems);

@@ -2,7 +2,7 @@
 
 use std::path::{Component, Path};
 
-use crate::place::{ConfigLayer, Problem, SourceSpan, Sourced, brief};
+use gadfly_project::place::{ConfigLayer, Problem, SourceSpan, Sourced, brief};
 
 use super::head::PageHead;
 use super::{MOST_ITEMS, tags};

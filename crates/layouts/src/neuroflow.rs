@@ -2,6 +2,8 @@
 //! rubric, its agents' words, its skill and context, where its draft and its log go. It chooses no agent and
 //! writes nothing.
 
+mod adapter;
+mod filling;
 mod output;
 mod page;
 mod plugin;
@@ -11,13 +13,13 @@ mod tests;
 
 use std::path::{Path, PathBuf};
 
-use crate::file;
-use crate::place::{Problem, brief, option};
-use crate::rubric::RubricSource;
-use crate::suggest;
-use crate::trust::TrustEntry;
+use gadfly_project::file;
+use gadfly_project::place::{Problem, brief, option};
+use gadfly_project::rubric::RubricSource;
+use gadfly_project::suggest;
 use page::Page;
 
+pub use adapter::Neuroflow;
 pub use plugin::SourcedText;
 
 /// The folder that makes a project one of neuroflow's.
@@ -98,14 +100,6 @@ pub struct PhaseSpec {
     pub log: PathBuf,
     /// What was taken from where, for the person.
     pub notes: Vec<String>,
-}
-
-impl PhaseSpec {
-    /// What has to be agreed to before the loop begins: files that say who its agents are.
-    pub fn needs_trust(&self) -> Vec<TrustEntry> {
-        let parts = [&self.worker, &self.critic].into_iter();
-        parts.filter_map(|part| Some(part.words.as_ref()?.instructs(part.agent.as_ref()?))).collect()
-    }
 }
 
 /// A part in the loop that the phase wants given to an agent of this name.

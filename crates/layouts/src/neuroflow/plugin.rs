@@ -5,10 +5,10 @@ use std::path::{Path, PathBuf};
 
 use gadfly_engine::digest::Digest;
 
-use crate::fingerprint::fingerprint;
-use crate::place::{Problem, visible};
-use crate::suggest;
-use crate::trust::{Group, TrustEntry, What};
+use gadfly_project::fingerprint::fingerprint;
+use gadfly_project::place::{Problem, visible};
+use gadfly_project::suggest;
+use gadfly_project::trust::{Group, TrustEntry, What};
 
 use super::page::{self, Page};
 use super::{NeuroflowProject, NeuroflowSkill};

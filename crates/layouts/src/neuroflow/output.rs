@@ -2,8 +2,8 @@
 
 use std::path::{Component, Path, PathBuf};
 
-use crate::file;
-use crate::place::{Problem, Sourced, brief, option};
+use gadfly_project::file;
+use gadfly_project::place::{Problem, Sourced, brief, option};
 
 use super::FOLDER;
 use super::page::Page;

@@ -2,23 +2,16 @@
 //! `STATUS-HISTORY.jsonl`, and the slice's `TODO.md`. Text in, text out; whoever writes it is elsewhere.
 
 use std::fmt::Write as _;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use serde_json::json;
 
-use crate::markdown;
-use crate::title;
+use gadfly_project::adapter::{TaskRow, WrittenStatus};
+use gadfly_project::markdown;
+use gadfly_project::title;
 
 use super::head::PageHead;
-use super::{TaskRow, plan_path, read, slices, split};
-
-/// Files as they are to stand, from the project's root; the history is a line to be added.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct WrittenStatus {
-    pub plan: (PathBuf, String),
-    pub history: (PathBuf, String),
-    pub todo: (PathBuf, String),
-}
+use super::{plan_path, read, slices, split};
 
 /// What is to be written so that a task has this status. None if there is no plan with a status, or it has it already.
 /// `now` is in RFC 3339.

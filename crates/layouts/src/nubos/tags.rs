@@ -4,8 +4,8 @@
 use std::ops::Range;
 use std::path::Path;
 
-use crate::place::{ConfigLayer, Sourced};
-use crate::rubric;
+use gadfly_project::place::{ConfigLayer, Sourced};
+use gadfly_project::rubric;
 
 /// What stands in the first block of this name.
 pub(super) fn block(text: &str, name: &str, within: Range<usize>) -> Option<Range<usize>> {
