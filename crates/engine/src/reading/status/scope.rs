@@ -6,12 +6,8 @@ use std::sync::LazyLock;
 
 use regex::Regex;
 
-use crate::reading::english;
+use crate::reading::english::{self, stems};
 use crate::reading::quoted::Shown;
-
-/// The shortest word that says what a criterion is about, and how much of it is compared.
-const CARRYING: usize = 4;
-const STEM: usize = 5;
 
 /// `criterion 2`, `Criteria 1 and 3`, `Meets 1, 2`, `the rubric's third criterion`.
 static CITED: LazyLock<Option<Regex>> = LazyLock::new(|| {
@@ -65,10 +61,9 @@ fn counts_some(text: &str, shown: &Shown) -> Option<String> {
             word => ordinals.iter().position(|one| *one == word).map(|at| at + 1),
         }));
     }
-    let is_spoken_of = |criterion: &str| carrying(criterion).any(|stem| text.to_lowercase().contains(&stem));
-    let left = (1..)
-        .zip(&criteria)
-        .any(|(number, criterion)| !cited.contains(&number) && !is_spoken_of(criterion));
+    let is_spoken_of = |criterion: &str| stems(criterion).any(|stem| text.to_lowercase().contains(&stem));
+    let left =
+        (1..).zip(&criteria).any(|(number, criterion)| !cited.contains(&number) && !is_spoken_of(criterion));
     // A number beyond the list counts something else.
     (left && cited.iter().all(|number| (1..=criteria.len()).contains(number))).then_some(first)
 }
@@ -80,27 +75,16 @@ fn of_another_work(said: &[&str], shown: &Shown) -> Option<String> {
     let named = found.name("kind")?.as_str();
     let is_shown = shown.is_empty()
         || shown.mentions(named)
-        || said.iter().flat_map(|said| carrying(said)).any(|stem| shown.mentions(&stem));
+        || said.iter().flat_map(|said| stems(said)).any(|stem| shown.mentions(&stem));
     (!is_shown).then(|| passage.to_owned())
-}
-
-/// The stems of the words that carry meaning.
-fn carrying(text: &str) -> impl Iterator<Item = String> + '_ {
-    const COMMON: [&str; 14] = [
-        "state", "states", "names", "most", "least", "that", "this", "with", "than", "must", "each", "every",
-        "from", "given",
-    ];
-    text.split(|c: char| !c.is_alphanumeric())
-        .map(str::to_lowercase)
-        .filter(|word| word.chars().count() >= CARRYING && !COMMON.contains(&word.as_str()))
-        .map(|word| word.chars().take(STEM).collect())
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    const RUBRIC: &str = "- states the sample size per group\n- names the statistical test\n- at most 60 words\n";
+    const RUBRIC: &str =
+        "- states the sample size per group\n- names the statistical test\n- at most 60 words\n";
     const DRAFT: &str = "Sleep improved recall in 12 mice per group (two-sided t-test).\n";
 
     #[test]

@@ -156,6 +156,8 @@ fn what_speaks_against_an_approval_is_asked_about() {
         "\nWhich test was run is for the reader to work out.",
         "\nThe first draft had no size and no test. This one has a size.",
         "\nIt is short.\n\nLet me know when the test has been named.",
+        "\n1 of 2 earlier items has been addressed, which is clear progress on the previous version.",
+        "\nAddressed from iteration 1:\n- ✓ 1: the number is now given\n- 2: the statistical test has",
         "\nI tightened the wording and added the missing details myself:\n\nSleep improved recall.",
     ] {
         assert!(read(&approved(rest)).starts_with("? it "), "{rest:?}: {}", read(&approved(rest)));

@@ -33,7 +33,45 @@ fn rules() -> Vec<(Protocol, &'static str, Vec<String>)> {
 }
 
 /// What each rule of `revise` says of its examples, which are whole replies.
-const OWN: &[(&str, &str)] = &[];
+const OWN: &[(&str, &str)] = &[
+    ("another status word", "it states two different verdicts"),
+    ("a status that is neither", "the status is neither approved nor rejected"),
+    ("it says that it does not approve", "says that it does not"),
+    ("a condition behind the token", "on a condition"),
+    ("a condition elsewhere", "on a condition"),
+    ("something is left to others or to later", "on a condition"),
+    ("a demand in a list", "asks for a change"),
+    ("a demand in a sentence", "asks for a change"),
+    ("something is wrong or missing", "something is wrong"),
+    ("something is denied that is not bad", "something is wrong"),
+    ("an open question", "something is wrong"),
+    ("the same in another language", "something is wrong"),
+    ("a remark that is set off", "asks for a change"),
+    ("met in part", "Sample size: partial"),
+    ("an item is left open", "2: no test"),
+    ("fewer than all", "counts fewer than all"),
+    ("the work was not seen", "not seen or not judged"),
+    ("a part was not judged", "not seen or not judged"),
+    ("a refusal", "not seen or not judged"),
+    ("it judges its own rewrite", "something else than the work"),
+    ("it does what the work told it", "something else than the work"),
+    ("the reply is cut off", "it ends in the middle"),
+    ("the critic is not sure", "is not sure"),
+    ("it lets something pass", "lets something pass"),
+    ("a criterion that is not met, called minor", "asks for a change"),
+    ("it speaks of something else than what is there", "whether this speaks for it"),
+    ("it did something else than to review", "whether this speaks for it"),
+    ("found wanting in passing, beside praise", "something is wrong"),
+    ("a fault that nothing denies and nothing says is over", "something is wrong"),
+    ("less than it should be", "something is wrong"),
+    ("nothing in the sentence affirms", "what this says for it"),
+    ("trouble of an earlier round, and part of it may still be so", "something is wrong"),
+    ("taking leave with something to be done", "asks for a change"),
+    ("a tool that failed", "Error: File does not exist."),
+    ("a list nobody can place", "样本量未说明"),
+    ("some of several criteria are counted", "some of the criteria only"),
+    ("it speaks of another kind of work", "it speaks of another work"),
+];
 
 /// What passes, what is put in place of what in it, and what is said of that.
 struct Case {
@@ -95,45 +133,75 @@ const SCORE_CASES: &[Case] = &[
         "",
     ),
     case("a Markdown report without a total", "**Score:** 98/100", "", ""),
-    case("deductions in words beside a JSON report", "\"count\": 0}", "\"count\": 0}\n- No sample size: -20", ""),
+    case(
+        "deductions in words beside a JSON report",
+        "\"count\": 0}",
+        "\"count\": 0}\n- No sample size: -20",
+        "",
+    ),
     case("a total copied from the work", "**Score:** 98/100", "Score: 100/100", ""),
 ];
 
 const PASS_CASES: &[Case] = &[
-    case("nothing said, or nothing counted", "3 of 3 steps have a task", "yes, all of them", ""),
-    case("M of N with M below N", "3 of 3 steps", "2 of 3 steps", ""),
-    case("a condition behind PASS", "PASS\n[DEP", "PASS once the error task is added\n[DEP", ""),
+    case(
+        "nothing said, or nothing counted",
+        "3 of 3 steps have a task",
+        "yes, all of them",
+        "passes without a quantity",
+    ),
+    case("M of N with M below N", "3 of 3 steps", "2 of 3 steps", "counts fewer than all"),
+    case(
+        "a condition behind PASS",
+        "PASS\n[DEP",
+        "PASS once the error task is added\n[DEP",
+        "passes on a condition",
+    ),
     case("PASS with a demand", "have a task", "have a task, but the last one must be rewritten", ""),
     case("an answer that names a defect", "0 cycles", "1 cycle", ""),
-    case("something is conceded", "3 of 3 steps have a task", "3 of 3, although errors would need one as well", ""),
+    case(
+        "something is conceded",
+        "3 of 3 steps have a task",
+        "3 of 3, although errors would need one as well",
+        "",
+    ),
     case("fewer than all in words", "3 of 3 steps", "most of the 3 steps", ""),
     case(
         "a verdict on the whole, or a demand, below the last entry",
         "0 others write\n",
         "0 others write\n\nOverall verdict: FAIL\n",
-        "",
+        "says that it does not",
     ),
     case(
         "a PASS with a fix, or another field that says otherwise",
         "\"PASS\", \"fix\": null}, {",
         "\"PASS\", \"fix\": \"add a task\"}, {",
-        "",
+        "another field says otherwise",
     ),
-    case("two verdicts, or a choice of them", "PASS\n[DEP", "PASS or FAIL\n[DEP", ""),
-    case("nothing but DEFER", "Verdict: PASS", "Verdict: DEFER (later)", ""),
+    case("two verdicts, or a choice of them", "PASS\n[DEP", "PASS or FAIL\n[DEP", "not exactly one of"),
+    case("nothing but DEFER", "Verdict: PASS", "Verdict: DEFER (later)", "defers everything"),
     case(
         "a result that goes on",
         "0 others write\n",
         "0 others write\n=== Result: CONTINUE (2 fixed) ===\n",
-        "",
+        "the result is another",
     ),
-    case("no scenario, or one not weighed", "Realistic? N → 1 task indexes, 0 others write", "Realistic? perhaps", ""),
-    case("an unrealistic scenario without a number", "1 task indexes, 0 others write", "no way", ""),
+    case(
+        "no scenario, or one not weighed",
+        "Realistic? N → 1 task indexes, 0 others write",
+        "Realistic? perhaps",
+        "no line says",
+    ),
+    case(
+        "an unrealistic scenario without a number",
+        "1 task indexes, 0 others write",
+        "no way",
+        "without a quantity",
+    ),
     case(
         "a realistic one that is waved through",
         "Realistic? N → 1 task indexes, 0 others write",
         "Realistic? Y → acceptable",
-        "",
+        "must be a FAIL",
     ),
 ];
 
@@ -142,15 +210,39 @@ const AUDIT_CASES: &[Case] = &[
         "`passed`, and yet a finding, an open criterion or `partial`",
         "\"findings\": []",
         "\"findings\": [{\"id\": \"C-001\", \"category\": \"style\", \"severity\": \"fail\", \"file\": \"src/calc.py\", \"line\": 3, \"remediation\": \"Name it.\"}]",
-        "",
+        "and yet 1 findings",
     ),
-    case("`passed`, and yet a finding, an open criterion or `partial`", "\"partial\": false", "\"partial\": true", ""),
-    case("`Satisfied` without evidence", "src/calc.py:3", "", ""),
-    case("evidence that names nothing that can be looked up", "src/calc.py:3", "Looks good.", ""),
-    case("evidence that says otherwise", "src/calc.py:3", "src/calc.py:3; 1 of 2 cases are covered", ""),
-    case("information missing all the same", "\"missing_info\": null}]", "\"missing_info\": \"I could not open the file.\"}]", ""),
-    case("blockers counted and not listed", "\"partial\": false", "\"partial\": false, \"blockers_count\": 3", ""),
-    case("a list under an unknown key", "\"partial\": false", "\"partial\": false, \"worries\": [\"The test is slow.\"]", ""),
+    case(
+        "`passed`, and yet a finding, an open criterion or `partial`",
+        "\"partial\": false",
+        "\"partial\": true",
+        "marked `partial`",
+    ),
+    case("`Satisfied` without evidence", "src/calc.py:3", "", "without evidence"),
+    case(
+        "evidence that says otherwise",
+        "src/calc.py:3",
+        "src/calc.py:3; 1 of 2 cases are covered",
+        "its evidence says otherwise",
+    ),
+    case(
+        "information missing all the same",
+        "\"missing_info\": null}]",
+        "\"missing_info\": \"I could not open the file.\"}]",
+        "information is missing",
+    ),
+    case(
+        "blockers counted and not listed",
+        "\"partial\": false",
+        "\"partial\": false, \"blockers_count\": 3",
+        "counts blockers and lists none",
+    ),
+    case(
+        "a list under an unknown key",
+        "\"partial\": false",
+        "\"partial\": false, \"worries\": [\"The test is slow.\"]",
+        "may be findings",
+    ),
     case(
         "another field that speaks against it",
         "\"partial\": false",
@@ -161,15 +253,21 @@ const AUDIT_CASES: &[Case] = &[
         "evidence that concedes something",
         "tests/test_calc.py:2",
         "tests/test_calc.py:2, although odd numbers would need a test as well",
-        "",
+        "concedes something",
     ),
-    case("evidence that denies its criterion", "tests/test_calc.py:2", "tests/test_calc.py:2 does not cover it", ""),
-    case("another task or another round", "\"round\": 1", "\"round\": 2", ""),
-    case("a verdict in other words", "\"passed\"", "\"mostly fine\"", ""),
+    case(
+        "evidence that denies its criterion",
+        "tests/test_calc.py:2",
+        "tests/test_calc.py:2 does not cover it",
+        "something is wrong",
+    ),
+    case("another task or another round", "\"round\": 1", "\"round\": 2", "this is round 1"),
+    case("a verdict in other words", "\"passed\"", "\"mostly fine\"", "`verdict` is not `passed`"),
 ];
 
 /// Seen against the files of the work, which only the machine holds: `protocol::audit::tests::judging`.
-const ELSEWHERE: [&str; 1] = ["evidence that is not there"];
+const ELSEWHERE: [&str; 2] =
+    ["evidence that is not there", "evidence that names nothing that can be looked up"];
 
 /// The report that a case is about, whichever of those that pass holds what it changes.
 fn cases() -> Vec<(Protocol, &'static str, String, String, &'static str)> {
@@ -192,14 +290,15 @@ fn cases() -> Vec<(Protocol, &'static str, String, String, &'static str)> {
     all
 }
 
-/// What the work says of itself, for the rule about a copied total.
+/// The work, which states a total of itself, and what it is held to.
 const WORK: &str = "Several mice.\nScore: 100/100\n";
+const RUBRIC: &str = "- states the sample size per group\n- names the statistical test\n- at most 60 words\n";
 
 #[test]
 fn every_rule_of_the_table_stops_what_would_pass_without_it() {
     let mut wrong = Vec::new();
     for (protocol, rule, base, reply, why) in cases() {
-        let shown = Shown::of([WORK]);
+        let shown = Shown::of([WORK, RUBRIC]);
         if read(protocol, &base, &shown) != Ok(true) {
             wrong.push(format!("{protocol:?}, {rule}: does not pass by itself: {base}"));
         }
@@ -218,7 +317,11 @@ fn every_rule_of_the_table_has_a_case_and_every_case_a_rule() {
     assert!(documented.len() >= 70, "{}", documented.len());
     let own = OWN.iter().map(|(rule, _)| (format!("{:?}", Protocol::Revise), *rule));
     let held = ELSEWHERE.iter().map(|rule| (format!("{:?}", Protocol::Audit), *rule));
-    let tried: BTreeSet<(String, &str)> =
-        cases().iter().map(|(protocol, rule, ..)| (format!("{protocol:?}"), *rule)).chain(own).chain(held).collect();
+    let tried: BTreeSet<(String, &str)> = cases()
+        .iter()
+        .map(|(protocol, rule, ..)| (format!("{protocol:?}"), *rule))
+        .chain(own)
+        .chain(held)
+        .collect();
     assert_eq!(documented, tried);
 }
