@@ -343,7 +343,7 @@ pub(super) fn is_unproven(text: &str) -> bool {
 pub(super) fn counts_fewer_items(text: &str) -> bool {
     static ITEMS: LazyLock<Option<Regex>> = LazyLock::new(|| {
         english::pattern(
-            r"(?xi)\b\w+\s+(?:out\s+)?of\s+(?:the\s+|your\s+|my\s+|these\s+|those\s+)?\w+\s+(?:\w+\s+){0,2}(?:items?|criteri\w+|points?|requirements?|fixes|requests?|remarks?|comments?|concerns?|demands?|objections?)\b",
+            r"(?xi)\b\w+(?:\s+(?:out\s+)?of\s+|\s*/\s*)(?:the\s+|your\s+|my\s+|these\s+|those\s+)?\w+\s+(?:\w+\s+){0,2}(?:items?|criteri\w+|points?|requirements?|fixes|requests?|remarks?|comments?|concerns?|demands?|objections?)\b",
         )
     });
     static REST: LazyLock<Option<Regex>> = LazyLock::new(|| {
@@ -352,6 +352,43 @@ pub(super) fn counts_fewer_items(text: &str) -> bool {
     ITEMS.as_ref().is_none_or(|re| re.is_match(text))
         && !REST.as_ref().is_some_and(|re| re.is_match(text))
         && shortfall(text)
+}
+
+/// A verdict on evidence or an answer that holds only after something is done: `…:2, once it has been extended`, `…, but they have
+/// to be serialised before work starts`.
+pub(super) fn holds_later(text: &str) -> bool {
+    static LATER: LazyLock<Option<Regex>> = LazyLock::new(|| {
+        english::pattern(
+            r"(?xi)\b(?:provided\s+that|once|pending|as\s+soon\s+as|assuming|on\s+condition)\b[^.;\n]{0,60}\b(?:has\s+been|have\s+been|gets?|is\s+(?:added|fixed|extended|replaced|changed)|are\s+(?:added|fixed|extended|replaced|changed)|first)\b
+            |\b(?:but|however|yet)\b[^.;\n]{0,60}\b(?:must|(?:have|has|needs?|ought)\s+to)\s+(?:\w+\s+)?be\s+\w+[^.;\n]{0,40}\b(?:before|first|beforehand)\b",
+        )
+    });
+    LATER.as_ref().is_none_or(|re| re.is_match(text))
+}
+
+/// `… asks for the test, and I do not find one`: something wanted that is not there. What a search for faults did not find is none.
+pub(super) fn does_not_find(text: &str) -> bool {
+    static NOT_FOUND: LazyLock<Option<Regex>> = LazyLock::new(|| {
+        english::pattern(
+            r"(?xi)\b(?:I|we)\s+(?:(?:do|did|can|could)(?:\s+not|n['’]t)|cannot)\s+(?:find|see|locate|spot)\s+(?:one|it|them|either|that|this)\b",
+        )
+    });
+    let lower = text.to_ascii_lowercase();
+    let for_faults = ["looked", "search", "tried", "fault", "error", "problem", "issue", "reason to"];
+    NOT_FOUND.as_ref().is_none_or(|re| re.is_match(text))
+        && !for_faults.iter().any(|word| lower.contains(word))
+}
+
+/// `72/100 (passing mark: 80)`: a total below the mark that is stated beside it.
+fn is_below_its_mark(text: &str) -> bool {
+    static MARK: LazyLock<Option<Regex>> = LazyLock::new(|| {
+        english::pattern(
+            r"(?xi)\b(\d{1,3})\s*(?:/|out\s+of)\s*\d{1,3}\b[^\n\d]{0,30}\b(?:pass\w*(?:\s+(?:mark|score|threshold|grade))?|threshold|minimum)\W{0,6}(?:is\s+|of\s+|at\s+)?(\d{1,3})\b",
+        )
+    });
+    let number = |found: Option<regex::Match<'_>>| found.and_then(|m| m.as_str().parse::<u32>().ok());
+    MARK.as_ref()
+        .is_none_or(|re| re.captures_iter(text).any(|found| number(found.get(1)) < number(found.get(2))))
 }
 
 /// Does a text count fewer than all? None of N is a count of defects, unless what is counted is good.
@@ -366,7 +403,7 @@ pub fn shortfall(text: &str) -> bool {
         let number = |at: usize| found.get(at).and_then(|m| counted(m.as_str()));
         number(1) < number(2)
     };
-    if FOR.as_ref().is_some_and(|re| re.captures_iter(text).any(fewer)) {
+    if FOR.as_ref().is_some_and(|re| re.captures_iter(text).any(fewer)) || is_below_its_mark(text) {
         return true;
     }
     let Some(parts) = &*PARTS else { return false };

@@ -552,6 +552,10 @@ fn what_speaks_against_a_clean_pass_is_asked_about() {
         ("5 of 5 parts have an owner", "4 of 5 parts have an owner"),
         ("5 of 5 parts have an owner", "5 of 5, but the last must be added"),
         ("5 of 5 parts have an owner", "I am 100% confident"),
+        (
+            "5 of 5 parts have an owner",
+            "5 of 5 parts, but two of them have to be serialised before work starts",
+        ),
         ("5 of 5 parts have an owner", "as of 2026 nothing is missing"),
         ("Verdict: PASS\n[EDGE", "Verdict: PASS with reservations\n[EDGE"),
         ("Verdict: PASS\n[EDGE", "Verdict: PASS once it is added\n[EDGE"),

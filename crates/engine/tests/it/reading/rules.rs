@@ -94,52 +94,81 @@ const PASS_JSON: &str = r#"{"criteria": [{"name": "COVERAGE", "answer": "3 of 3"
 const AUDIT: &str = r#"{"critic": "critic", "task_id": "T1", "round": 1, "criteria": [{"id": "SC-1", "claim": "half returns the half", "verdict": "Satisfied", "evidence": "src/calc.py:3", "missing_info": null}, {"id": "SC-2", "claim": "a test covers it", "verdict": "Satisfied", "evidence": "tests/test_calc.py:2", "missing_info": null}], "findings": [], "verdict": "passed", "partial": false}"#;
 
 const SCORE_CASES: &[Case] = &[
-    case("a stated total below the threshold", "\"score\": 98", "\"score\": 40", ""),
-    case("a total below 100, and nothing deducted", "\"count\": 0", "\"count\": 0, \"score\": 90", ""),
-    case("two different totals", "**Score:** 98/100", "**Score:** 98/100\n**Final: 96/100**", ""),
-    case("a stated FAIL", "\"score\": 98", "\"score\": 98, \"verdict\": \"FAIL\"", ""),
-    case("a total that is no number, or on another scale", "\"score\": 98", "\"score\": \"D\"", ""),
-    case("a total that is no number, or on another scale", "98/100", "8/10", ""),
-    case("a count other than the list", "\"count\": 1", "\"count\": 2", ""),
+    case(
+        "a stated total below the threshold",
+        "\"score\": 98",
+        "\"score\": 40",
+        "it states 40, which does not pass",
+    ),
+    case(
+        "a total below 100, and nothing deducted",
+        "\"count\": 0",
+        "\"count\": 0, \"score\": 90",
+        "states 90 and lists no deduction",
+    ),
+    case("two different totals", "**Score:** 98/100", "**Score:** 98/100\n**Final: 96/100**", "98 and 96"),
+    case("a stated FAIL", "\"score\": 98", "\"score\": 98, \"verdict\": \"FAIL\"", "\"FAIL\""),
+    case(
+        "a total that is no number, or on another scale",
+        "\"score\": 98",
+        "\"score\": \"D\"",
+        "is not a number",
+    ),
+    case("a total that is no number, or on another scale", "98/100", "8/10", "on another scale than 100"),
+    case("a count other than the list", "\"count\": 1", "\"count\": 2", "it counts 2 deductions and lists 1"),
     case(
         "no deductions, and another list that names some",
         "\"count\": 0",
         "\"count\": 0, \"issues\": [{\"row\": \"filler\"}]",
-        "",
+        "another of its lists names some",
     ),
-    case("another field that speaks against it", "\"score\": 98", "\"score\": 98, \"approved\": false", ""),
+    case(
+        "another field that speaks against it",
+        "\"score\": 98",
+        "\"score\": 98, \"approved\": false",
+        "speaks against the work",
+    ),
     case(
         "a note about a defect that was not deducted",
         "\"count\": 0",
         "\"count\": 0, \"notes\": [\"The draft never says how many.\"]",
-        "",
+        "something is wrong",
     ),
-    case("words behind the total", "98/100", "98/100, provided that the sample size is added.", ""),
-    case("a lower total elsewhere", "98/100\n", "98/100\n\nI would give it 53/100 overall.\n", ""),
-    case("a sum of deductions that is another", "98/100\n", "98/100\nTotal deductions: -47\n", ""),
+    case(
+        "words behind the total",
+        "98/100",
+        "98/100, provided that the sample size is added.",
+        "on a condition",
+    ),
+    case("a lower total elsewhere", "98/100\n", "98/100\n\nI would give it 53/100 overall.\n", "98 and 53"),
+    case("a sum of deductions that is another", "98/100\n", "98/100\nTotal deductions: -47\n", "98 and 53"),
     case(
         "points in the words of a deduction that it does not take off",
         "The last sentence says nothing.",
         "Also, no sample size (-20).",
-        "",
+        "points that it does not take off",
     ),
-    case("a list that ends with a comma", "}]", "},]", ""),
-    case("a deduction that names no row", "\"filler\"", "\"taste\"", ""),
-    case("something held against the work without points", "- Filler: -2", "- State the sample size.", ""),
+    case("a list that ends with a comma", "}]", "},]", "ends with a comma"),
+    case("a deduction that names no row", "\"filler\"", "\"taste\"", "`taste` names no row"),
+    case(
+        "something held against the work without points",
+        "- Filler: -2",
+        "- State the sample size.",
+        "states 98 and lists no deduction",
+    ),
     case(
         "points that could not be read",
         "98/100\n",
         "98/100\nI also took -20 because the size is not there.\n",
-        "",
+        "`I also took` names no row",
     ),
-    case("a Markdown report without a total", "**Score:** 98/100", "", ""),
+    case("a Markdown report without a total", "**Score:** 98/100", "", "it states no total"),
     case(
         "deductions in words beside a JSON report",
         "\"count\": 0}",
         "\"count\": 0}\n- No sample size: -20",
-        "",
+        "beside it, a list of deductions",
     ),
-    case("a total copied from the work", "**Score:** 98/100", "Score: 100/100", ""),
 ];
 
 const PASS_CASES: &[Case] = &[
@@ -156,15 +185,20 @@ const PASS_CASES: &[Case] = &[
         "PASS once the error task is added\n[DEP",
         "passes on a condition",
     ),
-    case("PASS with a demand", "have a task", "have a task, but the last one must be rewritten", ""),
-    case("an answer that names a defect", "0 cycles", "1 cycle", ""),
+    case(
+        "PASS with a demand",
+        "have a task",
+        "have a task, but the last one must be rewritten",
+        "asks for a change",
+    ),
+    case("an answer that names a defect", "0 cycles", "1 cycle", "asks for a change"),
     case(
         "something is conceded",
         "3 of 3 steps have a task",
         "3 of 3, although errors would need one as well",
-        "",
+        "asks for a change",
     ),
-    case("fewer than all in words", "3 of 3 steps", "most of the 3 steps", ""),
+    case("fewer than all in words", "3 of 3 steps", "most of the 3 steps", "counts fewer than all"),
     case(
         "a verdict on the whole, or a demand, below the last entry",
         "0 others write\n",
@@ -247,7 +281,7 @@ const AUDIT_CASES: &[Case] = &[
         "another field that speaks against it",
         "\"partial\": false",
         "\"partial\": false, \"summary\": \"A test must still be added.\"",
-        "",
+        "speaks against the work",
     ),
     case(
         "evidence that concedes something",
@@ -261,13 +295,22 @@ const AUDIT_CASES: &[Case] = &[
         "tests/test_calc.py:2 does not cover it",
         "something is wrong",
     ),
+    case(
+        "evidence that says otherwise",
+        "tests/test_calc.py:2",
+        "tests/test_calc.py:2, once it has been extended to odd numbers",
+        "its evidence says otherwise",
+    ),
     case("another task or another round", "\"round\": 1", "\"round\": 2", "this is round 1"),
     case("a verdict in other words", "\"passed\"", "\"mostly fine\"", "`verdict` is not `passed`"),
 ];
 
-/// Seen against the files of the work, which only the machine holds: `protocol::audit::tests::judging`.
-const ELSEWHERE: [&str; 2] =
-    ["evidence that is not there", "evidence that names nothing that can be looked up"];
+/// Seen against what a call showed, or the files of the work: `reading::score::tests`, `protocol::audit::tests::judging`.
+const ELSEWHERE: [(Protocol, &str); 3] = [
+    (Protocol::Score, "a total copied from the work"),
+    (Protocol::Audit, "evidence that is not there"),
+    (Protocol::Audit, "evidence that names nothing that can be looked up"),
+];
 
 /// The report that a case is about, whichever of those that pass holds what it changes.
 fn cases() -> Vec<(Protocol, &'static str, String, String, &'static str)> {
@@ -316,7 +359,7 @@ fn every_rule_of_the_table_has_a_case_and_every_case_a_rule() {
         rules().iter().map(|(protocol, rule, _)| (format!("{protocol:?}"), *rule)).collect();
     assert!(documented.len() >= 70, "{}", documented.len());
     let own = OWN.iter().map(|(rule, _)| (format!("{:?}", Protocol::Revise), *rule));
-    let held = ELSEWHERE.iter().map(|rule| (format!("{:?}", Protocol::Audit), *rule));
+    let held = ELSEWHERE.iter().map(|(protocol, rule)| (format!("{protocol:?}"), *rule));
     let tried: BTreeSet<(String, &str)> = cases()
         .iter()
         .map(|(protocol, rule, ..)| (format!("{protocol:?}"), *rule))
