@@ -148,7 +148,14 @@ fn found(text: &str, scope: Scope, off: Option<Rule>) -> impl Iterator<Item = (R
         };
         let in_any_words =
             || Some(whole).filter(|_| scope == Scope::Prose).and_then(other_work::in_any_words);
-        let rule = rule.or_else(|| in_any_words().filter(|rule| off != Some(*rule)));
+        // What was set aside may have been the count of what is still open.
+        let counted = || {
+            let prose = scope == Scope::Prose;
+            let fewer = (prose && patterns::counts_fewer_items(whole)).then_some(Rule::Shortfall);
+            let later = (!prose && patterns::holds_later(whole)).then_some(Rule::Condition);
+            fewer.or(later).or((prose && patterns::does_not_find(whole)).then_some(Rule::Defect))
+        };
+        let rule = rule.or_else(|| in_any_words().or_else(counted).filter(|rule| off != Some(*rule)));
         found.extend(rule.map(|rule| (rule, sentence.trim().to_owned())));
     }
     found.into_iter()
@@ -295,7 +302,7 @@ fn is_offered(sentence: &str) -> bool {
 
 /// Does a remark, however small it is called, say that something is not there?
 pub fn says_it_lacks(text: &str) -> bool {
-    sentences(text).any(|sentence| is_lacking(sentence, Reading::Judgement))
+    sentences(text).any(|said| is_lacking(said, Reading::Judgement) || said.contains(" nowhere to "))
 }
 
 /// Does an item that is ticked off take it back? What it repeats of the complaint is done.
@@ -471,7 +478,9 @@ pub fn is_cut_off(text: &str) -> bool {
     let word = last.rsplit(|c: char| c.is_whitespace()).next().unwrap_or_default();
     let dangling = [
         "and", "but", "however", "the", "a", "an", "of", "with", "because", "except", "to", "is", "are",
-        "or", "that", "which",
+        "or", "that", "which", "has", "have", "had", "was", "were", "be", "been", "by", "for", "from",
+        "into", "per", "than", "its", "their", "these", "those", "whose", "while", "if", "when", "as", "at",
+        "about", "between", "also", "very",
     ];
     // `it also st`: a word of two letters that is none, at the end of a long line.
     let short = [

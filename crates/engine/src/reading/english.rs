@@ -1,5 +1,5 @@
 //! Patterns of English words. Word characters, word ends and spaces in them are those of ASCII: the automata of all of
-//! Unicode are twenty times as large, and English has no use for them. What may stand between words is any character.
+//! Unicode are twenty times as large, and English has no use for them. What may stand between words is any character. And the stems by which words are compared.
 
 use regex::Regex;
 
@@ -52,6 +52,20 @@ fn class(text: &str) -> usize {
         }
     }
     text.len()
+}
+
+/// The stems of the words of a text that carry meaning, in small letters.
+pub fn stems(text: &str) -> impl Iterator<Item = String> + '_ {
+    const SHORTEST: usize = 4;
+    const STEM: usize = 5;
+    const COMMON: [&str; 20] = [
+        "state", "states", "names", "most", "least", "that", "this", "with", "than", "must", "each", "every",
+        "from", "given", "does", "have", "which", "only", "there", "what",
+    ];
+    text.split(|c: char| !c.is_alphanumeric())
+        .map(str::to_lowercase)
+        .filter(|word| word.chars().count() >= SHORTEST && !COMMON.contains(&word.as_str()))
+        .map(|word| word.chars().take(STEM).collect())
 }
 
 #[cfg(test)]

@@ -87,6 +87,13 @@ pub fn read(text: &str) -> Vec<Line<'_>> {
     lines
 }
 
+/// The items of a text that is nothing but a list of two or more.
+pub(super) fn list(text: &str) -> Option<Vec<&str>> {
+    let said = text.lines().filter(|line| !line.trim().is_empty());
+    let items: Option<Vec<&str>> = said.map(|line| item(line.trim()).map(|item| item.text)).collect();
+    items.filter(|items| items.len() > 1)
+}
+
 /// What stands in a code fence that encloses the whole text, else the text.
 pub fn unwrapped(text: &str) -> &str {
     let body = text.trim();

@@ -8,7 +8,7 @@ use std::sync::{Arc, OnceLock};
 
 use serde_json::Value;
 
-use super::relaxed;
+use super::{lines, relaxed};
 use crate::evidence::folded::folded;
 use crate::text::TextBody;
 
@@ -126,6 +126,15 @@ impl Shown {
     pub fn mentions(&self, words: &str) -> bool {
         let words = folded(words).to_lowercase();
         words.chars().count() >= 3 && self.folded().iter().any(|shown| shown.to_lowercase().contains(&words))
+    }
+
+    pub const fn is_empty(&self) -> bool {
+        self.texts.is_empty()
+    }
+
+    /// The texts that are nothing but a list, as criteria are shown, by their items.
+    pub fn lists(&self) -> impl Iterator<Item = Vec<&str>> {
+        self.texts.iter().filter_map(|text| lines::list(text.as_str()))
     }
 
     /// Does this JSON stand in what was shown, as it is or in other words of the same value?

@@ -7,6 +7,7 @@ mod bullet;
 mod choice;
 mod json;
 mod rejection;
+mod scope;
 
 use body::{Body, is_minor};
 use json::{STATUS_KEYS, from_json};

@@ -129,7 +129,7 @@ const PATTERNS: &[(Rule, &str)] = &[
 /// Phrases that hold a word of demand or defect and are none, whatever stands around them.
 const HARMLESS: &str = r"(?xi)
     \b(?:last|previous|earlier|prior|first)\s+(?:round['’]?s?\s+)?(?:rejection|verdict)\s+(?:no\s+longer\s+(?:applies|stands|holds)|is\s+(?:withdrawn|lifted|moot|obsolete))\b
-    |\bno\s+longer\b[^,.;\n]{0,40}|\b(?:(?:is|was|remains|very|so)\s+little|not\s+much|hardly\s+anything)\s+to\s+(?:critici[sz]e|add|improve|object|complain|fault|change)\b|\bnothing\s+(?:would|could|can|will|is\s+to)\s+be\s+(?:gained|added|improved|said|won)\b[^,.;\n]{0,30}|\bfar\s+from\s+(?:being\s+)?(?:vague|unclear|long|incomplete|ambiguous|wordy|padded|careless|sloppy|missing)\b|\b(?:not|n['’]t)\s+(?:just|merely|simply)\s+\w+|\bleav(?:es?|ing)\s+out\s+(?:none|nothing|neither)\b|\b(?:does|do|did)\s+not\s+take\s+(?:an?|much|any|long)\b[^,.;\n]{0,40}|\bwithout\s+exception\b|\b(?:whether|if)\b[^.;\n]{1,80}\b(?:missing|lacking|absent|vague|exceed\w*|violat\w*|omitted|left\s+out|too\s+\w+)\b[^.;\n]{0,20}[;,:—–.]\s*(?:but\s+|and\s+)?(?:it|they|that|this)\s+(?:is|are|was|does|do|did)(?:\s+not|n['’]t)\b|\b(?:cap|limit|maximum|ceiling|bound)\s+(?:of\s+\S+(?:\s+words)?\s+)?(?:is|was|are)\s+(?:not|never)\s+(?:even\s+)?(?:reached|exceeded|touched|hit|crossed)\b|\b(?:exceeds?|exceeded)\s+(?:expectations?|what\s+(?:is|was)\s+asked)\b|\bno\s+\w+\s+(?:claims?|asserts?|implies|suggests?)\s+(?:caus\w+|a\s+cause)\b|\b(?:half|twice|a?\s*third|quarter|about|exactly|just)\s+as\s+(?:long|many|much|short)\s+as\b[^,.;\n]{0,30}|\bnothing\s+(?:stands|speaks)\s+(?:in\s+the\s+way|against)\b[^,.;\n]{0,40}|\bnowhere\s+near\s+(?:the\s+|its\s+)?(?:[\w-]+\s+){0,2}?(?:limit|cap|maximum|ceiling|bound)\b|\bneither\b[^.;\n]{1,60}\b(?:is|are|was)\s+(?:left|missing|lacking|absent|omitted|forgotten|vague|unclear|in\s+doubt|hidden|open)\b[^,.;\n]{0,30}|\brather\s+than\s+(?:just\s+|merely\s+|only\s+)?(?:vague\w*|implied|implicit\w*|hinted|assumed|guess\w*|loose\w*|approximat\w*|left)\b|\bfails?\s+(?:none|neither|nothing)\b|\b(?:take|took|taken|deduct(?:ed)?|subtract(?:ed)?)\s+nothing\b[^,.;\n]{0,20}|\bleav(?:es?|ing)\s+nothing\s+(?:out|open|unsaid|to\s+\w+)\b
+    |\bno\s+longer\b[^,.;\n]{0,40}|\b(?:(?:is|was|remains|very|so)\s+little|not\s+much|hardly\s+anything)\s+to\s+(?:critici[sz]e|add|improve|object|complain|fault|change)\b|\bnothing\s+(?:would|could|can|will|is\s+to)\s+be\s+(?:gained|added|improved|said|won)\b[^,.;\n]{0,30}|\bfar\s+from\s+(?:being\s+)?(?:vague|unclear|long|incomplete|ambiguous|wordy|padded|careless|sloppy|missing)\b|\b(?:not|n['’]t)\s+(?:just|merely|simply)\s+\w+|\bleav(?:es?|ing)\s+out\s+(?:none|nothing|neither)\b|\b(?:does|do|did)\s+not\s+take\s+(?:an?|much|any|long)\b[^,.;\n]{0,40}|\bwithout\s+exception\b|\bno\s+two\s+\w+\b|\b(?:whether|if)\b[^.;\n]{1,80}\b(?:missing|lacking|absent|vague|exceed\w*|violat\w*|omitted|left\s+out|too\s+\w+)\b[^.;\n]{0,20}[;,:—–.]\s*(?:but\s+|and\s+)?(?:it|they|that|this)\s+(?:is|are|was|does|do|did)(?:\s+not|n['’]t)\b|\b(?:cap|limit|maximum|ceiling|bound)\s+(?:of\s+\S+(?:\s+words)?\s+)?(?:is|was|are)\s+(?:not|never)\s+(?:even\s+)?(?:reached|exceeded|touched|hit|crossed)\b|\b(?:exceeds?|exceeded)\s+(?:expectations?|what\s+(?:is|was)\s+asked)\b|\bno\s+\w+\s+(?:claims?|asserts?|implies|suggests?)\s+(?:caus\w+|a\s+cause)\b|\b(?:half|twice|a?\s*third|quarter|about|exactly|just)\s+as\s+(?:long|many|much|short)\s+as\b[^,.;\n]{0,30}|\bnothing\s+(?:stands|speaks)\s+(?:in\s+the\s+way|against)\b[^,.;\n]{0,40}|\bnowhere\s+near\s+(?:the\s+|its\s+)?(?:[\w-]+\s+){0,2}?(?:limit|cap|maximum|ceiling|bound)\b|\bneither\b[^.;\n]{1,60}\b(?:is|are|was)\s+(?:left|missing|lacking|absent|omitted|forgotten|vague|unclear|in\s+doubt|hidden|open)\b[^,.;\n]{0,30}|\brather\s+than\s+(?:just\s+|merely\s+|only\s+)?(?:vague\w*|implied|implicit\w*|hinted|assumed|guess\w*|loose\w*|approximat\w*|left)\b|\bfails?\s+(?:none|neither|nothing)\b|\b(?:take|took|taken|deduct(?:ed)?|subtract(?:ed)?)\s+nothing\b[^,.;\n]{0,20}|\bleav(?:es?|ing)\s+nothing\s+(?:out|open|unsaid|to\s+\w+)\b
     |\b(?:would\s+be\s+)?(?:hard|difficult|impossible)\s+to\s+(?:misread|misunderstand|fault|improve|miss|quibble)\b
     |\b(?:despite|for\s+all)\s+(?:its|the|being)\s+(?:\w+\s+)?(?:brevity|shortness|short|brief|length|compactness|plainness|density|simplicity|concision|format)\b
     |,\s+(?:also\s+)?(?:absent|missing|lacking|omitted|vague|unnamed|unstated|left\s+out)\s+(?:(?:from|in)\s+(?:the\s+)?(?:first|previous|earlier|old|last|prior|original)\s+\w+|then|before|earlier|previously|at\s+first|last\s+time),
@@ -339,6 +339,58 @@ pub(super) fn is_unproven(text: &str) -> bool {
     UNPROVEN_RE.as_ref().is_some_and(|re| re.is_match(text))
 }
 
+/// `1 of 2 earlier items has been addressed`: fewer of what was asked for, and nothing says that the rest came later.
+pub(super) fn counts_fewer_items(text: &str) -> bool {
+    static ITEMS: LazyLock<Option<Regex>> = LazyLock::new(|| {
+        english::pattern(
+            r"(?xi)\b\w+(?:\s+(?:out\s+)?of\s+|\s*/\s*)(?:the\s+|your\s+|my\s+|these\s+|those\s+)?\w+\s+(?:\w+\s+){0,2}(?:items?|criteri\w+|points?|requirements?|fixes|requests?|remarks?|comments?|concerns?|demands?|objections?)\b",
+        )
+    });
+    static REST: LazyLock<Option<Regex>> = LazyLock::new(|| {
+        english::pattern(r"(?i)\b(?:now|all|both|every\w*|each|rest|others?|remaining|no\s+longer)\b")
+    });
+    ITEMS.as_ref().is_none_or(|re| re.is_match(text))
+        && !REST.as_ref().is_some_and(|re| re.is_match(text))
+        && shortfall(text)
+}
+
+/// A verdict on evidence or an answer that holds only after something is done: `…:2, once it has been extended`, `…, but they have
+/// to be serialised before work starts`.
+pub(super) fn holds_later(text: &str) -> bool {
+    static LATER: LazyLock<Option<Regex>> = LazyLock::new(|| {
+        english::pattern(
+            r"(?xi)\b(?:provided\s+that|once|pending|as\s+soon\s+as|assuming|on\s+condition)\b[^.;\n]{0,60}\b(?:has\s+been|have\s+been|gets?|is\s+(?:added|fixed|extended|replaced|changed)|are\s+(?:added|fixed|extended|replaced|changed)|first)\b
+            |\b(?:but|however|yet)\b[^.;\n]{0,60}\b(?:must|(?:have|has|needs?|ought)\s+to)\s+(?:\w+\s+)?be\s+\w+[^.;\n]{0,40}\b(?:before|first|beforehand)\b",
+        )
+    });
+    LATER.as_ref().is_none_or(|re| re.is_match(text))
+}
+
+/// `… asks for the test, and I do not find one`: something wanted that is not there. What a search for faults did not find is none.
+pub(super) fn does_not_find(text: &str) -> bool {
+    static NOT_FOUND: LazyLock<Option<Regex>> = LazyLock::new(|| {
+        english::pattern(
+            r"(?xi)\b(?:I|we)\s+(?:(?:do|did|can|could)(?:\s+not|n['’]t)|cannot)\s+(?:find|see|locate|spot)\s+(?:one|it|them|either|that|this)\b",
+        )
+    });
+    let lower = text.to_ascii_lowercase();
+    let for_faults = ["looked", "search", "tried", "fault", "error", "problem", "issue", "reason to"];
+    NOT_FOUND.as_ref().is_none_or(|re| re.is_match(text))
+        && !for_faults.iter().any(|word| lower.contains(word))
+}
+
+/// `72/100 (passing mark: 80)`: a total below the mark that is stated beside it.
+fn is_below_its_mark(text: &str) -> bool {
+    static MARK: LazyLock<Option<Regex>> = LazyLock::new(|| {
+        english::pattern(
+            r"(?xi)\b(\d{1,3})\s*(?:/|out\s+of)\s*\d{1,3}\b[^\n\d]{0,30}\b(?:pass\w*(?:\s+(?:mark|score|threshold|grade))?|threshold|minimum)\W{0,6}(?:is\s+|of\s+|at\s+)?(\d{1,3})\b",
+        )
+    });
+    let number = |found: Option<regex::Match<'_>>| found.and_then(|m| m.as_str().parse::<u32>().ok());
+    MARK.as_ref()
+        .is_none_or(|re| re.captures_iter(text).any(|found| number(found.get(1)) < number(found.get(2))))
+}
+
 /// Does a text count fewer than all? None of N is a count of defects, unless what is counted is good.
 pub fn shortfall(text: &str) -> bool {
     /// `3 tasks for 4 steps`
@@ -351,7 +403,7 @@ pub fn shortfall(text: &str) -> bool {
         let number = |at: usize| found.get(at).and_then(|m| counted(m.as_str()));
         number(1) < number(2)
     };
-    if FOR.as_ref().is_some_and(|re| re.captures_iter(text).any(fewer)) {
+    if FOR.as_ref().is_some_and(|re| re.captures_iter(text).any(fewer)) || is_below_its_mark(text) {
         return true;
     }
     let Some(parts) = &*PARTS else { return false };

@@ -36,6 +36,8 @@ pub enum Breach {
     Fewer(String),
     #[error("[{0}] passes and yet asks for a change: then it is a FAIL with its fix")]
     PassWithDemand(String),
+    #[error("[{0}] answers another question than it was asked: judge this work by the questions of the form")]
+    OtherQuestion(String),
     #[error("[{0}] fails without a fix: write `Verdict: FAIL (the fix)`")]
     NoFix(String),
     #[error("[{0}] is deferred without a reason: write `Verdict: DEFER (the reason)`")]

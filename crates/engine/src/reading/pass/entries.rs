@@ -4,12 +4,13 @@ use super::gather::{Entry, Gathered, MOST_OPTIONS, Subject};
 use super::line::undressed;
 use super::phrases::{
     Word, answer_part, choice, clean, fix_after_fail, inline_answer, inline_answers, is_skip,
-    out_of_brackets, says_nothing, separated, strip_either, strip_label, word,
+    out_of_brackets, repeated, says_nothing, separated, strip_either, strip_label, word,
 };
 use super::{Breach, Claim, Judged, PassReply, Scenario, Verdict};
 use crate::protocol::converge::escalation::{Escalation, EscalationChoice, SKIP, Trigger};
 use crate::protocol::converge::sets::{ADVERSARIAL, ConvergeCriterion};
 use crate::reading::doubt::{self, Rule, Scope};
+use crate::reading::english::stems;
 use crate::reading::forms;
 use crate::reading::lines::Tick;
 use crate::reading::quantity::has_quantity;
@@ -41,6 +42,7 @@ pub(super) fn judge(
     }
     let answers: Vec<Option<Judged>> =
         (0..criteria.len()).map(|at| judge.criterion(at, &gathered.entries)).collect();
+    judge.questions(&gathered.entries);
     let mut scenario = judge.scenario(&gathered.entries);
     let Judge { mut breaches, mut deviations, weak, .. } = judge;
     let answers: Option<Vec<Judged>> = answers.into_iter().collect();
@@ -92,6 +94,28 @@ impl Judge<'_> {
     fn breach(&mut self, breach: Breach) {
         if !self.breaches.contains(&breach) {
             self.breaches.push(breach);
+        }
+    }
+
+    /// A critic that repeats its questions, and none of them is one that was asked, judged something else.
+    fn questions(&mut self, entries: &[Entry]) {
+        let of = |at: usize| {
+            entries
+                .iter()
+                .filter(move |e| e.subject == Subject::Criterion(at) && !e.is_block)
+                .find_map(|e| repeated(&e.said))
+        };
+        let is_other = |at: usize, criterion: &ConvergeCriterion| {
+            let asked = format!("{} {}", criterion.name, criterion.question).to_lowercase();
+            of(at).is_some_and(|question| {
+                let mut stems = stems(question).peekable();
+                stems.peek().is_some() && !stems.any(|stem| asked.contains(&stem))
+            })
+        };
+        if self.criteria.iter().enumerate().all(|(at, criterion)| is_other(at, criterion))
+            && let Some(first) = self.criteria.first()
+        {
+            self.weaken(Breach::OtherQuestion(first.name.clone()));
         }
     }
 

@@ -84,6 +84,14 @@ pub(super) fn answer_part<'a>(said: &'a str, question: &str) -> &'a str {
     said.split_once('?').map_or(said, |(_, rest)| rest)
 }
 
+/// The question, in English, that an answer begins with.
+pub(super) fn repeated(said: &str) -> Option<&str> {
+    let question = &said[..=said.find('?')?];
+    let heads = ["does", "do", "is", "are", "has", "have", "can", "will", "was", "were"];
+    let first = question.split(|c: char| !c.is_alphanumeric()).find(|word| !word.is_empty())?;
+    is_one_of(first, &heads).then_some(question)
+}
+
 /// The text after these words, whatever stands between them.
 fn after_words<'a>(text: &'a str, words: &str) -> Option<&'a str> {
     let mut rest = text;

@@ -552,6 +552,10 @@ fn what_speaks_against_a_clean_pass_is_asked_about() {
         ("5 of 5 parts have an owner", "4 of 5 parts have an owner"),
         ("5 of 5 parts have an owner", "5 of 5, but the last must be added"),
         ("5 of 5 parts have an owner", "I am 100% confident"),
+        (
+            "5 of 5 parts have an owner",
+            "5 of 5 parts, but two of them have to be serialised before work starts",
+        ),
         ("5 of 5 parts have an owner", "as of 2026 nothing is missing"),
         ("Verdict: PASS\n[EDGE", "Verdict: PASS with reservations\n[EDGE"),
         ("Verdict: PASS\n[EDGE", "Verdict: PASS once it is added\n[EDGE"),
@@ -560,6 +564,11 @@ fn what_speaks_against_a_clean_pass_is_asked_about() {
         assert_ne!(text, clean, "{from}");
         assert!(reads(&text).is_err(), "{to}");
     }
+    let fine =
+        clean.replacen("5 of 5 parts have an owner", "5 of 5 parts have an owner, and no two run at once", 1);
+    assert!(reads(&fine).is_ok_and(|r| r.is_clean()), "{:?}", reads(&fine));
+    let other = clean.replace("Are all 5 parts there?", "Does the login form check its fields?");
+    assert!(other != clean && reads(&other).is_err_and(|e| e.problem.contains("answers another question")));
     let deferred = clean.replace("Verdict: PASS", "Verdict: DEFER (later)");
     assert!(reads(&deferred).is_err_and(|e| e.problem.contains("defers everything")));
 }

@@ -6,6 +6,7 @@ use crate::deduction::{self, Amount, DeductionTable};
 use crate::finding::Finding;
 use crate::reading::Unread;
 use crate::reading::doubt::{self, Rule, Scope};
+use crate::reading::forms;
 
 /// What speaks against a report by which the work would pass.
 pub(super) fn doubts(
@@ -73,7 +74,7 @@ pub(super) fn doubts(
         let text = &expected.table.map_or_else(|| text.to_owned(), |table| without_rows(text, table));
         for sentence in doubt::all_against(text, Scope::Prose) {
             let (rule, passage) = &sentence;
-            if counts(rule, passage) {
+            if counts(rule, passage) || *rule != Rule::Unaffirmed && passes_and_turns(passage) {
                 return Err(Unread::torn(rule.sentence(), basis, passage));
             }
         }
@@ -113,6 +114,12 @@ fn without_rows(text: &str, table: &DeductionTable) -> String {
         }
     }
     kept
+}
+
+/// `PASS, but the number must be added before it is used`: a verdict that turns is about the whole, whatever was deducted.
+fn passes_and_turns(passage: &str) -> bool {
+    let first = passage.split(|c: char| !c.is_alphanumeric()).find(|word| !word.is_empty());
+    first.is_some_and(|first| forms::is_one_of(first, forms::PASSING)) && doubt::turns(passage)
 }
 
 /// `The only thing I would deduct for is …`: it announces what the list holds.

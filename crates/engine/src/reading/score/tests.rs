@@ -459,3 +459,10 @@ fn what_stands_under_a_deduction_of_the_breakdown_belongs_to_it() {
         assert_eq!(score(&reply), 95, "{hidden}");
     }
 }
+
+#[test]
+fn a_pass_that_turns_asks_for_something_whatever_was_deducted() {
+    let report = "**Score:** 98/100\n\n## Score Breakdown\n- Filler phrases: -2\n- **Final: 98/100**\n\n";
+    assert!(read(&format!("{report}PASS, filler phrases aside.")).is_ok());
+    assert!(read(&format!("{report}PASS, but the filler phrases must go before this is used.")).is_err());
+}

@@ -1,7 +1,7 @@
 //! What stands beside an approval, weighed: a point, a paragraph or a remark that asks for something leaves a doubt.
 
 use super::body::{Body, is_minor};
-use super::{Bullet, Status, StatusReply};
+use super::{Bullet, Status, StatusReply, scope};
 use crate::brief::one_line;
 use crate::reading::doubt::{self, Rule, Scope, Section, Weight};
 use crate::reading::forms;
@@ -121,6 +121,11 @@ impl Body {
             && (last.contains(". ") || doubt::turns(last) || self.prose.iter().any(|(_, said)| closed(said)));
         if last.trim() != stated && (open_end || doubt::is_cut_off(last)) {
             return Err(Unread::torn(Rule::CutOff.sentence(), stated, last));
+        }
+        let said = self.items.iter().map(|point| point.text.as_str());
+        let said: Vec<&str> = said.chain(self.prose.iter().map(|(_, said)| said.as_str())).collect();
+        if let Some((problem, passage)) = scope::doubt(&said, shown) {
+            return Err(Unread::torn(problem, stated, &passage));
         }
         if reason.is_empty() {
             reason = reasons;

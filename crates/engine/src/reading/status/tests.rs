@@ -156,6 +156,11 @@ fn what_speaks_against_an_approval_is_asked_about() {
         "\nWhich test was run is for the reader to work out.",
         "\nThe first draft had no size and no test. This one has a size.",
         "\nIt is short.\n\nLet me know when the test has been named.",
+        "\n1/2 items from iteration 1 addressed. The revision is a clear improvement.",
+        "\nIt is concise. However, the rubric asks for the test and I do not find one anywhere in the draft.",
+        "\nClarity: 90\n**Overall: 72/100** (passing mark: 80)",
+        "\n1 of 2 earlier items has been addressed, which is clear progress on the previous version.",
+        "\nAddressed from iteration 1:\n- ✓ 1: the number is now given\n- 2: the statistical test has",
         "\nI tightened the wording and added the missing details myself:\n\nSleep improved recall.",
     ] {
         assert!(read(&approved(rest)).starts_with("? it "), "{rest:?}: {}", read(&approved(rest)));

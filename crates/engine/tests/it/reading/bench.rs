@@ -36,21 +36,27 @@ fn table() -> DeductionTable {
 
 /// Would the work pass by this reply? None: it is no verdict.
 pub fn passes(protocol: Protocol, reply: &str, shown: &Shown) -> Option<bool> {
-    match protocol {
-        Protocol::Revise => status::read(reply, shown).ok().map(|r| r.status == Status::Approved),
+    read(protocol, reply, shown).ok()
+}
+
+/// Would the work pass by this reply, or why is it no verdict?
+pub fn read(protocol: Protocol, reply: &str, shown: &Shown) -> Result<bool, String> {
+    let read = match protocol {
+        Protocol::Revise => status::read(reply, shown).map(|r| r.status == Status::Approved),
         Protocol::Score => {
             let table = table();
             let expected =
                 Expected { table: Some(&table), level: Level::High, threshold: 80, by: "c", lens: None };
-            let read = score::read(reply, &expected, shown).ok()?;
-            let list = gadfly_engine::deduction::deductions(&read.findings);
-            let sheet = gadfly_engine::deduction::tally(&table, Level::High, &list, read.stated).ok()?;
-            Some(sheet.score >= 80)
+            score::read(reply, &expected, shown).map(|read| {
+                let list = gadfly_engine::deduction::deductions(&read.findings);
+                let sheet = gadfly_engine::deduction::tally(&table, Level::High, &list, read.stated);
+                sheet.is_ok_and(|sheet| sheet.score >= 80)
+            })
         }
         Protocol::Converge => {
             let criteria = ["COVERAGE", "DEPENDENCIES"]
                 .map(|name| ConvergeCriterion { name: name.into(), question: format!("Does {name} hold?") });
-            pass::read(reply, &criteria, 1, shown).ok().map(|r| r.is_clean())
+            pass::read(reply, &criteria, 1, shown).map(|r| r.is_clean())
         }
         Protocol::Audit => {
             let criteria = ["half returns the half", "a test covers it"];
@@ -66,9 +72,10 @@ pub fn passes(protocol: Protocol, reply: &str, shown: &Shown) -> Option<bool> {
                 by: "c",
                 report_path: "scratch/r.json",
             };
-            audit::read(reply, None, &expected, shown).ok().map(|r| r.verdict() == ReportVerdict::Passed)
+            audit::read(reply, None, &expected, shown).map(|r| r.verdict() == ReportVerdict::Passed)
         }
-    }
+    };
+    read.map_err(|unread| unread.to_string())
 }
 
 /// Replies that approve, in words and as JSON.

@@ -6,3 +6,4 @@ mod bench;
 mod damage;
 mod garbage;
 mod hostile;
+mod rules;
