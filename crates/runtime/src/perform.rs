@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use futures_util::future::BoxFuture;
-use gadfly_agents::agent::Progress;
+use gadfly_agents::agent::{Observed, Progress, observing};
 use gadfly_agents::{
     Agent, Call, CallError, CallReply, CaseText, CriticCase, Files, Link, MAX_REPLY, Picture, RawToolCall,
     RawToolResult, Spoken,
@@ -249,7 +249,7 @@ fn ask<'a>(
     incoming: &'a Back,
 ) -> impl Future<Output = (Result<CallReply, CallError>, u64)> + Send + 'a {
     let limit = call.time.map(|t| t + GRACE);
-    let (observe, observed) = mpsc::channel(AHEAD);
+    let (observe, observed) = observing(AHEAD);
     let AgentChannel { cancel, told, progress, files, tmp } = said;
     let sent = agent.states_usage().then(|| bytes(&call));
     let asking = agent.call(call, Link { observe, progress, cancel, told, files, tmp });
@@ -261,7 +261,7 @@ async fn listened(
     mut asking: BoxFuture<'_, Result<CallReply, CallError>>,
     limit: Option<Duration>,
     sent: Option<u64>,
-    mut observed: mpsc::Receiver<Observation>,
+    mut observed: Observed,
     incoming: &Back,
 ) -> (Result<CallReply, CallError>, u64) {
     let began = Instant::now();
@@ -288,7 +288,7 @@ async fn listened(
         }
     };
     drop(asking);
-    while let Ok(observation) = observed.try_recv() {
+    while let Some(observation) = observed.try_recv() {
         if let Observation::Usage { usage } = &observation {
             used = *usage;
         }
