@@ -12,6 +12,7 @@ use gadfly_engine::{
     CallFailure, FailureKind, Guard, Observation, Permission, Role, Speaker, StopReason, Usage,
 };
 use tokio::sync::mpsc;
+use tokio::sync::mpsc::error::SendError;
 use tokio_util::sync::CancellationToken;
 
 use crate::launcher::Sandbox;
@@ -163,10 +164,51 @@ impl Call {
     }
 }
 
+/// Where an agent tells what it observes. Each is boxed: a queue has room for many from the start, thousands of calls wait at
+/// once, and most of them observe nothing.
+#[derive(Clone)]
+pub struct Observer(mpsc::Sender<Box<Observation>>);
+
+/// Where that is heard.
+pub struct Observed(mpsc::Receiver<Box<Observation>>);
+
+/// A way for observations, with room for so many.
+pub fn observing(room: usize) -> (Observer, Observed) {
+    let (tell, told) = mpsc::channel(room);
+    (Observer(tell), Observed(told))
+}
+
+impl Observer {
+    /// Waits while there is no room.
+    ///
+    /// # Errors
+    /// Nobody listens any more.
+    pub async fn send(&self, observation: Observation) -> Result<(), SendError<Box<Observation>>> {
+        self.0.send(Box::new(observation)).await
+    }
+
+    /// Waits until there is room for one, or nobody listens.
+    pub(crate) async fn room(&self) {
+        let _ = self.0.reserve().await;
+    }
+}
+
+impl Observed {
+    /// The next one; none once nobody can tell any.
+    pub async fn recv(&mut self) -> Option<Observation> {
+        self.0.recv().await.map(|observation| *observation)
+    }
+
+    /// The next one, if it is there.
+    pub fn try_recv(&mut self) -> Option<Observation> {
+        self.0.try_recv().ok().map(|observation| *observation)
+    }
+}
+
 /// What an agent hears and tells while a call is under way.
 pub struct Link {
     /// Recorded observations. Bounded: a slow reader slows the agent.
-    pub observe: mpsc::Sender<Observation>,
+    pub observe: Observer,
     /// Text as it comes, unrecorded.
     pub progress: Progress,
     pub cancel: CancellationToken,

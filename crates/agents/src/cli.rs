@@ -21,7 +21,6 @@ use gadfly_engine::{
 };
 use serde_json::Value;
 use tokio::io::AsyncRead;
-use tokio::sync::mpsc::Sender;
 use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
 
@@ -31,7 +30,7 @@ pub(crate) use dialect::{Dialect, StepResult, ends};
 pub(crate) use gemini::Gemini;
 pub(crate) use opencode::OpenCode;
 
-use crate::agent::{Agent, Call, CallError, CallReply, Link, MAX_REPLY, Progress};
+use crate::agent::{Agent, Call, CallError, CallReply, Link, MAX_REPLY, Observer, Progress};
 use crate::launcher::{Command, Exit, Finished, StdinSource};
 use crate::lines::{Lines, ReadLine};
 use crate::own::Unheld;
@@ -340,7 +339,7 @@ async fn ended(
 /// Listens to one run of a program.
 struct Listener {
     reader: Box<dyn StreamReader>,
-    observe: Sender<Observation>,
+    observe: Observer,
     progress: Progress,
     steps: u32,
     max_steps: u32,

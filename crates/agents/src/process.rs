@@ -7,9 +7,8 @@ use std::time::Duration;
 
 use gadfly_engine::{CallFailure, FailureKind, Observation, Speaker, Usage};
 use tokio::sync::Semaphore;
-use tokio::sync::mpsc::Sender;
 
-use crate::agent::{Call, CallError, MAX_REPLY, shorter};
+use crate::agent::{Call, CallError, MAX_REPLY, Observer, shorter};
 use crate::environment::is_usual;
 use crate::launcher::{Command, Exit, Finished, LaunchError, Launcher, Peak, Sandbox};
 use crate::spec::{Confinement, ProcessSpec};
@@ -145,7 +144,7 @@ pub(crate) fn hint(done: &Finished) -> String {
 }
 
 /// Tells what the processes of a call used.
-pub(crate) async fn tell_peak(observe: &Sender<Observation>, peak: Peak) {
+pub(crate) async fn tell_peak(observe: &Observer, peak: Peak) {
     if peak != Peak::default() {
         let Peak { memory_bytes, processes } = peak;
         let _ = observe.send(Observation::Used { memory_bytes, processes }).await;

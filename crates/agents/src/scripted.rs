@@ -153,11 +153,10 @@ impl Scripted {
 #[cfg(test)]
 mod tests {
     use gadfly_engine::Role;
-    use tokio::sync::mpsc;
     use tokio_util::sync::CancellationToken;
 
     use super::*;
-    use crate::agent::{Edit, Files, FolderFiles, Progress};
+    use crate::agent::{Edit, Files, FolderFiles, Progress, observing};
     use crate::{AgentServices, AgentSpec, build};
 
     struct Lent(Arc<std::sync::Mutex<Vec<Edit>>>);
@@ -184,7 +183,7 @@ mod tests {
     ) -> (Result<CallReply, CallError>, Vec<Observation>) {
         let spec = AgentSpec { name: "actor".into(), script: Some(script.into()), ..AgentSpec::default() };
         let agent = build("scripted", spec, &AgentServices::new()).unwrap();
-        let (observe, mut observed) = mpsc::channel(8);
+        let (observe, mut observed) = observing(8);
         let link = Link {
             observe,
             progress: Progress::none(),
@@ -196,7 +195,7 @@ mod tests {
         let call = Call { nth, max_output_tokens: 1, ..Call::new("run#1", Role::Critic, Vec::new()) };
         let result = agent.call(call, link).await;
         let mut seen = Vec::new();
-        while let Ok(observation) = observed.try_recv() {
+        while let Some(observation) = observed.try_recv() {
             seen.push(observation);
         }
         (result, seen)
@@ -238,7 +237,7 @@ mod tests {
             ..AgentSpec::default()
         };
         let agent = build("scripted", spec, &AgentServices::new()).unwrap();
-        let (observe, mut observed) = mpsc::channel(8);
+        let (observe, mut observed) = observing(8);
         let cancel = CancellationToken::new();
         let link = Link {
             observe,

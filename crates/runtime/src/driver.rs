@@ -10,6 +10,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
+use futures_util::future::BoxFuture;
 use gadfly_engine::budget::Spent;
 use gadfly_engine::event::EventKind;
 use gadfly_engine::input::InputKind;
@@ -159,7 +160,7 @@ impl Driver {
         self,
         first: InputKind,
         texts: Vec<Text>,
-    ) -> impl Future<Output = Result<RunReport, DriveError>> + Send {
+    ) -> BoxFuture<'static, Result<RunReport, DriveError>> {
         let run = self.writer.run().clone();
         let mail = self.host.mailbox(&run);
         let (incoming_in, incoming) = Back::new(QUEUE);
@@ -182,14 +183,14 @@ impl Driver {
             laying_out: Vec::new(),
             subscriber_stalled: false,
         });
-        Box::pin(driving.drive(first, texts, mail, incoming))
+        Box::pin(driving.drive(Box::new(first), texts, mail, incoming))
     }
 }
 
 impl RunLoop {
     async fn drive(
         mut self: Box<Self>,
-        first: InputKind,
+        first: Box<InputKind>,
         texts: Vec<Text>,
         mut mail: mpsc::Receiver<Box<Delivery>>,
         mut incoming: mpsc::Receiver<Box<Incoming>>,
@@ -224,7 +225,7 @@ impl RunLoop {
 
     async fn go(
         &mut self,
-        first: InputKind,
+        first: Box<InputKind>,
         texts: Vec<Text>,
         mail: &mut mpsc::Receiver<Box<Delivery>>,
         incoming: &mut mpsc::Receiver<Box<Incoming>>,
@@ -240,8 +241,9 @@ impl RunLoop {
         for (id, mail) in before {
             Box::pin(self.mail(Delivery { run: self.run.clone(), id, mail })).await?;
         }
-        let is_cancelled = matches!(first, InputKind::Controlled(Control::Cancel));
-        self.feed(first, texts, None).await?;
+        let is_cancelled = matches!(*first, InputKind::Controlled(Control::Cancel));
+        // What an input needs while it is taken is not carried along while the next one is waited for.
+        Box::pin(self.feed(*first, texts, None)).await?;
         if is_cancelled {
             self.give_up_lost();
         }
@@ -254,7 +256,7 @@ impl RunLoop {
                 return Ok(ended);
             }
             if let Some((effect, reply)) = self.own_replies.pop_front() {
-                self.take(Incoming::Replied { effect, reply, texts: Vec::new() }).await?;
+                Box::pin(self.take(Incoming::Replied { effect, reply, texts: Vec::new() })).await?;
                 continue;
             }
             tokio::select! {
@@ -265,7 +267,7 @@ impl RunLoop {
                         return Ok(ended);
                     }
                 }
-                Some(next) = incoming.recv() => self.take(*next).await?,
+                Some(next) = incoming.recv() => Box::pin(self.take(*next)).await?,
                 Some(delivery) = mail.recv() => Box::pin(self.mail(*delivery)).await?,
                 else => return Err(DriveError::Closed),
             }

@@ -5,7 +5,8 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use gadfly_agents::agent::Progress;
+use futures_util::future::BoxFuture;
+use gadfly_agents::agent::{Observed, Progress, observing};
 use gadfly_agents::{
     Agent, Call, CallError, CallReply, CaseText, CriticCase, Files, Link, MAX_REPLY, Picture, RawToolCall,
     RawToolResult, Spoken,
@@ -51,9 +52,13 @@ impl Back {
         (Self(tell), told)
     }
 
-    /// Waits while the queue is full. Whoever drove may be gone: then nobody needs it.
-    pub async fn send(&self, incoming: Incoming) {
-        let _ = self.0.send(Box::new(incoming)).await;
+    /// Waits while the queue is full. Whoever drove may be gone: then nobody needs it. Boxed before it waits: a future that
+    /// takes it as an argument would hold it twice.
+    pub fn send(&self, incoming: Incoming) -> impl Future<Output = ()> + Send + '_ {
+        let incoming = Box::new(incoming);
+        async move {
+            let _ = self.0.send(incoming).await;
+        }
     }
 }
 
@@ -152,10 +157,12 @@ fn spoken(message: &Message, texts: &Texts) -> Spoken {
 impl TurnTask {
     /// Calls the agent and sends observations and the one reply. The run may be gone meanwhile; then
     /// nobody listens and nothing is lost that a resume would not repeat.
-    pub async fn run(self) {
+    pub fn run(self) -> impl Future<Output = ()> + Send + 'static {
         let back = self.incoming.clone();
-        let replied = if self.is_plain() { self.plainly().await } else { Box::pin(self.in_place()).await };
-        back.send(replied).await;
+        // Chosen before anything waits, so that what waits carries the one that was chosen, and itself no more.
+        let replied: BoxFuture<'static, Incoming> =
+            if self.is_plain() { Box::pin(self.plainly()) } else { Box::pin(self.in_place()) };
+        async move { back.send(replied.await).await }
     }
 
     /// Whether it takes nothing but the call itself.
@@ -168,9 +175,11 @@ impl TurnTask {
     /// the reply is given back.
     pub fn plainly(self) -> impl Future<Output = Incoming> + Send + 'static {
         let Self { effect, agent, call, cancel, told, progress, incoming, .. } = self;
+        // The agent's own future holds the call as long as it needs it.
+        let call = Box::new(call);
         async move {
             let said = AgentChannel { cancel, told, progress, files: Files::none(), tmp: Files::none() };
-            let (result, took_ms) = ask(&effect, &*agent, call, said, &incoming).await;
+            let (result, took_ms) = ask(&effect, &*agent, *call, said, &incoming).await;
             let (reply, texts) = reply(result, Ok(SiteReport::default()), took_ms);
             Incoming::Replied { effect, reply, texts }
         }
@@ -230,21 +239,33 @@ struct AgentChannel {
     tmp: Files,
 }
 
-/// The answer, and how long it took. What the agent observes on the way is sent on.
-async fn ask(
-    effect: &EffectId,
-    agent: &dyn Agent,
+/// The answer, and how long it took. What the agent observes on the way is sent on. The call is given away before anything
+/// waits: thousands of these wait at once.
+fn ask<'a>(
+    effect: &'a EffectId,
+    agent: &'a dyn Agent,
     call: Call,
     said: AgentChannel,
+    incoming: &'a Back,
+) -> impl Future<Output = (Result<CallReply, CallError>, u64)> + Send + 'a {
+    let limit = call.time.map(|t| t + GRACE);
+    let (observe, observed) = observing(AHEAD);
+    let AgentChannel { cancel, told, progress, files, tmp } = said;
+    let sent = agent.states_usage().then(|| bytes(&call));
+    let asking = agent.call(call, Link { observe, progress, cancel, told, files, tmp });
+    listened(effect, asking, limit, sent, observed, incoming)
+}
+
+async fn listened(
+    effect: &EffectId,
+    mut asking: BoxFuture<'_, Result<CallReply, CallError>>,
+    limit: Option<Duration>,
+    sent: Option<u64>,
+    mut observed: Observed,
     incoming: &Back,
 ) -> (Result<CallReply, CallError>, u64) {
     let began = Instant::now();
-    let limit = call.time.map(|t| t + GRACE);
-    let (observe, mut observed) = mpsc::channel(AHEAD);
-    let AgentChannel { cancel, told, progress, files, tmp } = said;
-    let sent = agent.states_usage().then(|| bytes(&call));
     let mut used = Usage::default();
-    let mut asking = agent.call(call, Link { observe, progress, cancel, told, files, tmp });
     let mut overtime = std::pin::pin!(async move {
         match limit {
             Some(limit) => tokio::time::sleep(limit).await,
@@ -267,7 +288,7 @@ async fn ask(
         }
     };
     drop(asking);
-    while let Ok(observation) = observed.try_recv() {
+    while let Some(observation) = observed.try_recv() {
         if let Observation::Usage { usage } = &observation {
             used = *usage;
         }

@@ -2,12 +2,10 @@
 
 use std::sync::{Mutex, PoisonError};
 
-use gadfly_engine::Observation;
 use serde::de::IgnoredAny;
 use tokio::io::{AsyncRead, AsyncWrite, AsyncWriteExt};
-use tokio::sync::mpsc::Sender;
 
-use crate::agent::MAX_REPLY;
+use crate::agent::{MAX_REPLY, Observer};
 use crate::lines::{Lines, ReadLine};
 
 /// The longest message an agent may send: a whole reply, with room for what JSON adds.
@@ -27,7 +25,7 @@ pub(super) struct Noise {
 pub(super) async fn carry(
     output: impl AsyncRead + Unpin,
     mut into: impl AsyncWrite + Unpin,
-    observe: &Sender<Observation>,
+    observe: &Observer,
     noise: &Mutex<Noise>,
 ) {
     let mut output = Lines::new(output, MAX_LINE);
@@ -45,7 +43,7 @@ pub(super) async fn carry(
             continue;
         }
         // The protocol's own queue has no bound: whoever is slow to take observations slows the agent here.
-        let _ = observe.reserve().await;
+        observe.room().await;
         line.push(b'\n');
         if into.write_all(&line).await.is_err() {
             return;
@@ -62,12 +60,13 @@ fn is_message(line: &[u8]) -> bool {
 #[cfg(test)]
 mod tests {
     #![allow(clippy::unwrap_used)]
-    use tokio::sync::mpsc;
+    use gadfly_engine::Observation;
 
     use super::*;
+    use crate::agent::observing;
 
     async fn carried(output: &[u8]) -> (String, Noise) {
-        let (observe, _seen) = mpsc::channel(4);
+        let (observe, _seen) = observing(4);
         let mut into = Vec::new();
         let noise = Mutex::default();
         carry(output, &mut into, &observe, &noise).await;
@@ -86,7 +85,7 @@ mod tests {
     #[tokio::test]
     async fn a_line_without_end_is_not_gathered_for_ever() {
         let output = tokio::io::repeat(b'{');
-        let (observe, _seen) = mpsc::channel(4);
+        let (observe, _seen) = observing(4);
         let noise = Mutex::<Noise>::default();
         carry(output, &mut tokio::io::sink(), &observe, &noise).await;
         assert!(noise.into_inner().unwrap().overlong, "without the bound this test would not end");
@@ -94,7 +93,7 @@ mod tests {
 
     #[tokio::test]
     async fn an_agent_waits_for_whoever_takes_its_observations() {
-        let (observe, mut seen) = mpsc::channel(1);
+        let (observe, mut seen) = observing(1);
         observe.send(Observation::step("first")).await.unwrap();
         let mut into = Vec::new();
         {

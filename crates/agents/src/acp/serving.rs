@@ -11,14 +11,13 @@ use agent_client_protocol::v1::schema::{
 };
 use agent_client_protocol::{Error, ErrorCode};
 use gadfly_engine::{Layer, Observation, Permission};
-use tokio::sync::mpsc::Sender;
 use tokio_util::sync::CancellationToken;
 
 use super::folder::{Below, CallFolders};
 use super::permission::{allowed, outcome, word};
 use super::terminals::{TerminalWork, Terminals};
 use super::turn::{AcpTurn, line};
-use crate::agent::{Edit, Files, Progress};
+use crate::agent::{Edit, Files, Observer, Progress};
 
 /// How much text of files an agent gets in one call: what it does not take from us is held in memory.
 const MAX_SERVED: usize = 256 << 20;
@@ -30,7 +29,7 @@ pub(super) struct Serving {
     pub folder: CallFolders,
     pub files: Files,
     pub tmp: Files,
-    pub observe: Sender<Observation>,
+    pub observe: Observer,
     pub progress: Progress,
     pub turn: Mutex<AcpTurn>,
     pub terminals: Terminals,

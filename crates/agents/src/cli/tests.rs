@@ -9,11 +9,10 @@ use gadfly_engine::protocol::goal::Policy;
 use gadfly_engine::tool::Risk;
 use gadfly_engine::{Role, Speaker};
 use tokio::io::AsyncWriteExt;
-use tokio::sync::mpsc;
 
 use super::dialect::ProgramStart;
 use super::*;
-use crate::agent::{Files, Spoken};
+use crate::agent::{Files, Spoken, observing};
 use crate::launcher::{LaunchError, Launcher, Peak, Sandbox, Talk};
 use crate::services::AgentServices;
 use crate::spec::{Confinement, ProcessSpec};
@@ -89,7 +88,7 @@ fn agent(dialect: &'static dyn Dialect, launcher: Arc<dyn Launcher>, env: &[(&st
 
 fn link() -> Link {
     Link {
-        observe: mpsc::channel(1000).0,
+        observe: observing(1000).0,
         progress: Progress::none(),
         cancel: CancellationToken::new(),
         told: None,

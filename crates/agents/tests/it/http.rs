@@ -6,13 +6,13 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use gadfly_agents::agent::observing;
 use gadfly_agents::{
     Agent, AgentServices, AgentSpec, Api, BuildError, Call, CallError, CallReply, Files, Jitter, Link,
     Progress, Secret, Spoken, Timeouts,
 };
 use gadfly_engine::{CallFailure, FailureKind, Observation, Role, Speaker};
 use gadfly_testbed::{Behaviour, Server};
-use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
 const KINDS: [&str; 4] = ["openai", "anthropic", "responses", "google"];
@@ -81,7 +81,7 @@ async fn ask_for(
     cancel: CancellationToken,
     schema: Option<&str>,
 ) -> (Result, Vec<Observation>) {
-    let (observe, mut observed) = mpsc::channel(64);
+    let (observe, mut observed) = observing(64);
     let link = Link {
         observe,
         progress: Progress::none(),
@@ -92,7 +92,7 @@ async fn ask_for(
     };
     let result = agent.call(Call { schema: schema.map(Into::into), ..call(time) }, link).await;
     let mut seen = Vec::new();
-    while let Ok(observation) = observed.try_recv() {
+    while let Some(observation) = observed.try_recv() {
         seen.push(observation);
     }
     (result, seen)

@@ -5,13 +5,13 @@
 
 use std::time::Duration;
 
+use gadfly_agents::agent::observing;
 use gadfly_agents::{
     Agent, AgentServices, AgentSpec, Api, Call, CallError, CallReply, Files, Link, Picture, Progress,
     RawToolCall, RawToolResult, Spoken, Timeouts, build,
 };
 use gadfly_engine::{FailureKind, Role, Speaker, StopReason};
 use gadfly_testbed::{Behaviour, Server};
-use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
 const KINDS: [&str; 4] = ["openai", "anthropic", "responses", "google"];
@@ -43,7 +43,7 @@ fn brief() -> Vec<Spoken> {
 }
 
 async fn ask(agent: &dyn Agent, tools: bool, messages: Vec<Spoken>) -> Result<CallReply, CallError> {
-    let (observe, _observed) = mpsc::channel(64);
+    let (observe, _observed) = observing(64);
     let link = Link {
         observe,
         progress: Progress::none(),

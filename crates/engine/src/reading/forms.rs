@@ -4,9 +4,11 @@
 //! A verdict is a *statement*: a line that, without its decorations, is a label and a word (`**Status:** APPROVED`), or the
 //! word alone. Inside a sentence nothing is stated, except that a word of rejection is noticed there, too (`doubt`).
 
-use std::collections::HashSet;
+pub mod lists;
+
 use std::ops::Range;
-use std::sync::LazyLock;
+
+use lists::ListedWord;
 
 /// What a verdict word says.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -384,13 +386,13 @@ pub const fn is_pictograph(c: char) -> bool {
 
 /// Where a line says that something passes: `Verdict: PASS`, `… → PASS`, a table's cell, the word alone. For `shown`, which
 /// has to find at least what readers do.
-pub fn passing_words(line: &str) -> Vec<Range<usize>> {
+pub fn passing_words(line: &str, words: &[ListedWord]) -> Vec<Range<usize>> {
     let mut found = Vec::new();
     let mut is_first = true;
-    let mut previous = "";
-    for (range, word) in words(line) {
-        let list: &[&[&str]] = &[APPROVING, PASSING, DEFERRING, SATISFYING, CLEARING, GRANTING, &[CONVERGED]];
-        if list.iter().any(|words| is_one_of(word, words)) {
+    let mut previous = 0;
+    for ListedWord { range, lists } in words {
+        if lists & lists::PASSING != 0 {
+            let word = &line[range.clone()];
             let before = line[..range.start].trim_end_matches(|c: char| {
                 c.is_whitespace()
                     || matches!(c, '*' | '_' | '`' | '"' | '“' | '\'' | '\\' | '(' | '{' | '<')
@@ -400,8 +402,7 @@ pub fn passing_words(line: &str) -> Vec<Range<usize>> {
                 || before.ends_with([
                     ':', '=', '-', '–', '—', '→', '>', '|', '[', '⇒', '#', '.', '+', '•', '?', ',', ';',
                 ])
-                || is_one_of(previous, LABELS)
-                || is_one_of(previous, PREFIXES);
+                || previous & (lists::LABEL | lists::PREFIX) != 0;
             let capitals = word.chars().any(char::is_uppercase) && !word.chars().any(char::is_lowercase);
             let marked = line[..range.start].ends_with(STAND_IN[0]);
             if (set_off || capitals || is_first) && !marked {
@@ -409,49 +410,9 @@ pub fn passing_words(line: &str) -> Vec<Range<usize>> {
             }
         }
         is_first = false;
-        previous = word;
+        previous = *lists;
     }
     found
-}
-
-/// Whether a line has a word of any list that `shown` looks for: most lines have none.
-pub fn may_state(line: &str) -> bool {
-    static KNOWN: LazyLock<HashSet<&str>> = LazyLock::new(|| {
-        let lists = [
-            APPROVING,
-            REJECTING,
-            LABELS,
-            PASSING,
-            DEFERRING,
-            SATISFYING,
-            CLEARING,
-            GRANTING,
-            REPORT_KEYS,
-            TOTAL_LABELS,
-        ];
-        lists.into_iter().flatten().copied().chain([CONVERGED, SCENARIO_LABEL]).collect()
-    });
-    let mut lower = String::new();
-    words(line).any(|(_, word)| {
-        lower.clear();
-        let word = word.trim_matches('_');
-        if word.is_ascii() {
-            lower.push_str(word);
-            lower.make_ascii_lowercase();
-        } else {
-            lower.push_str(&word.to_lowercase());
-        }
-        KNOWN.contains(lower.as_str())
-    })
-}
-
-/// Where a line has a word of this list, outside of stand-ins.
-pub fn words_of(line: &str, list: &[&str]) -> Vec<Range<usize>> {
-    let marked = |range: &Range<usize>| line[..range.start].ends_with(STAND_IN[0]);
-    words(line)
-        .filter(|(range, word)| is_one_of(word, list) && !marked(range))
-        .map(|(range, _)| range)
-        .collect()
 }
 
 #[cfg(test)]

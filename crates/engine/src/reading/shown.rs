@@ -6,8 +6,9 @@
 use std::borrow::Cow;
 use std::ops::Range;
 
-use super::forms::{self, REPORT_KEYS, SCENARIO_LABEL, STAND_IN, TOTAL_LABELS};
-use super::{clean, reasoning};
+use super::clean;
+use super::forms::lists::{self, ListedWord};
+use super::forms::{self, STAND_IN};
 
 /// Data as a critic is shown it.
 pub fn neutralise(text: &str) -> Cow<'_, str> {
@@ -42,7 +43,7 @@ fn neutralise_line(line: &str) -> Cow<'_, str> {
     };
     // Readers do not see what is not seen, so it is looked for as they would see it.
     let seen = clean::line(body);
-    if !forms::may_state(&seen) && !may_be_tagged(&seen) {
+    if !lists::may_state(&seen) && !may_be_tagged(&seen) {
         return Cow::Borrowed(line);
     }
     set_apart(line, &seen, end)
@@ -50,12 +51,13 @@ fn neutralise_line(line: &str) -> Cow<'_, str> {
 
 /// A line as readers see it, with every word that could be read as a verdict between stand-ins.
 fn set_apart<'l>(line: &'l str, seen: &str, end: &str) -> Cow<'l, str> {
-    let mut words = forms::passing_words(seen);
+    let listed = lists::listed(seen);
+    let mut words = forms::passing_words(seen, &listed);
     words.extend(forms::status(seen).map(|statement| statement.word));
-    words.extend(keys(seen));
-    words.extend(totals(seen));
-    words.extend(forms::words_of(seen, &[SCENARIO_LABEL]).into_iter().filter(|word| asks(seen, word)));
-    words.extend(tags(seen));
+    words.extend(keys(seen, &listed));
+    words.extend(totals(seen, &listed));
+    words.extend(lists::on(lists::SCENARIO, seen, &listed).into_iter().filter(|word| asks(seen, word)));
+    words.extend(tags(seen, &listed));
     if words.is_empty() {
         return Cow::Borrowed(line);
     }
@@ -82,8 +84,8 @@ fn set_apart<'l>(line: &'l str, seen: &str, end: &str) -> Cow<'l, str> {
 }
 
 /// Keys of JSON reports: the name, quoted or not, with a colon behind it.
-fn keys(line: &str) -> Vec<Range<usize>> {
-    let mut found = forms::words_of(line, REPORT_KEYS);
+fn keys(line: &str, words: &[ListedWord]) -> Vec<Range<usize>> {
+    let mut found = lists::on(lists::KEY, line, words);
     found.retain(|word| {
         let behind = line[word.end..].trim_start_matches(['"', '\'', '”', '“', '’', '`', ' ', '\t']);
         let before = line[..word.start].ends_with(['"', '\'', '”', '“', '‘', '`', '{', ',']);
@@ -93,8 +95,8 @@ fn keys(line: &str) -> Vec<Range<usize>> {
 }
 
 /// `Score: 98/100`: the label of a stated total.
-fn totals(line: &str) -> Vec<Range<usize>> {
-    let mut found = forms::words_of(line, TOTAL_LABELS);
+fn totals(line: &str, words: &[ListedWord]) -> Vec<Range<usize>> {
+    let mut found = lists::on(lists::TOTAL, line, words);
     found.retain(|word| {
         let behind = line[word.end..].trim_start_matches(|c: char| {
             c.is_whitespace() || c.is_alphabetic() || matches!(c, '*' | '_' | '`' | '"' | '|' | '(' | '[')
@@ -120,31 +122,11 @@ fn may_be_tagged(line: &str) -> bool {
 }
 
 /// The names of tags around thinking, and of the channels of chat templates.
-fn tags(line: &str) -> Vec<Range<usize>> {
+fn tags(line: &str, words: &[ListedWord]) -> Vec<Range<usize>> {
     if !may_be_tagged(line) {
         return Vec::new();
     }
-    let mut found = forms::words_of(line, &reasoning::TAGS);
-    found.extend(forms::words_of(
-        line,
-        &[
-            "channel",
-            "message",
-            "im_end",
-            "im_start",
-            "answer",
-            "output",
-            "response",
-            "review",
-            "result",
-            "verdict",
-            "final_answer",
-            "report",
-            "start",
-            "end",
-            "s",
-        ],
-    ));
+    let mut found = lists::on(lists::TAG, line, words);
     found.retain(|word| {
         let before = line[..word.start].trim_end_matches(['/', '|', ' ']);
         before.ends_with(['<', '◁'])

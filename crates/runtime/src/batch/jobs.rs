@@ -6,9 +6,10 @@ use std::pin::pin;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use futures_util::future::BoxFuture;
 use gadfly_engine::input::InputKind;
 use gadfly_engine::machine::Engine;
-use gadfly_engine::{Money, Outcome, Text, Waiting};
+use gadfly_engine::{Money, Outcome, Waiting};
 use gadfly_journal::{AppendError, ClaimError, RunId, RunWriter};
 use gadfly_project::tasks::{self, BatchTask, Tasks};
 use tokio::sync::{mpsc, watch};
@@ -19,7 +20,7 @@ use super::results::FinishedTask;
 use super::survey::Due;
 use super::writing::{BatchUpdate, write_results};
 use super::{Batch, BatchProgress, BatchReport, Reporter, Template};
-use crate::driver::{DriveError, Ended, RunReport, Stop};
+use crate::driver::{DriveError, Driver, Ended, RunReport, Stop};
 use crate::log_file::{LogFile, LogWritten};
 use crate::prepare::rule_books;
 use crate::service::{DriveOptions, Gadfly, ResumeError};
@@ -62,6 +63,9 @@ struct JobWork {
     /// What is held back for it.
     worst: Option<Money>,
 }
+
+/// A run that is being driven.
+type Driving = BoxFuture<'static, Result<RunReport, DriveError>>;
 
 enum NextJob {
     Work(Box<JobWork>),
@@ -366,10 +370,14 @@ impl JobsShared {
     }
 
     async fn drive(&self, work: &JobWork, shown: &Arc<AtomicU64>) -> Result<RunReport, ResumeError> {
-        let (engine, writer, first, texts) = match work.resumes {
-            None => self.begin(work)?,
-            Some(_) => Box::pin(self.take_up(work)).await?,
+        let driving = match work.resumes {
+            None => self.begin(work, shown)?,
+            Some(_) => Box::pin(self.take_up(work, shown)).await?,
         };
+        Ok(driving.await?)
+    }
+
+    fn driver(&self, engine: Engine, writer: RunWriter, shown: &Arc<AtomicU64>) -> Driver {
         let driving = DriveOptions { attended: false, stop: self.stop.clone(), updates: None };
         let mut driver = self.gadfly.driver(engine, writer, self.template.agent_set.clone(), driving);
         driver.log = LogWritten::ForOthers;
@@ -378,27 +386,26 @@ impl JobsShared {
             let before = shown.fetch_max(spent.money.0, Ordering::Relaxed);
             progress.add_cost(Money(spent.money.0.saturating_sub(before)), spent.unknown);
         }));
-        Ok(driver.drive_and_tell(first, texts).await?)
+        driver
     }
 
-    fn begin(&self, work: &JobWork) -> Result<(Engine, RunWriter, InputKind, Vec<Text>), ResumeError> {
+    /// Nothing of a driver but the driving: thousands of these wait at once.
+    fn begin(&self, work: &JobWork, shown: &Arc<AtomicU64>) -> Result<Driving, ResumeError> {
         let damaged = |message| ClaimError::Damaged { run: work.run.clone(), message };
         let (start, texts) = self.template.start(&work.task, work.worst).map_err(damaged)?;
         let writer = self.gadfly.journal().create(work.run.clone())?;
-        Ok((Engine::new(rule_books()), writer, InputKind::Started(Box::new(start)), texts))
+        let driver = self.driver(Engine::new(rule_books()), writer, shown);
+        Ok(driver.drive_and_tell(InputKind::Started(Box::new(start)), texts))
     }
 
-    async fn take_up(
-        &self,
-        work: &JobWork,
-    ) -> Result<(Engine, RunWriter, InputKind, Vec<Text>), ResumeError> {
+    async fn take_up(&self, work: &JobWork, shown: &Arc<AtomicU64>) -> Result<Driving, ResumeError> {
         let (gadfly, run) = (Arc::clone(&self.gadfly), work.run.clone());
         // Reading a run back is work for a thread that may wait.
         let rebuilt = tokio::task::spawn_blocking(move || gadfly.rebuild(&run)).await;
         let (engine, writer) = rebuilt.map_err(|_| DriveError::Closed)??;
         let plan = engine.plan().ok_or(DriveError::Closed)?;
         let first = self.template.resume(plan, engine.spent().money, work.worst);
-        Ok((engine, writer, first, Vec::new()))
+        Ok(self.driver(engine, writer, shown).drive_and_tell(first, Vec::new()))
     }
 
     /// Writes the result of a run that ended before its line was written.

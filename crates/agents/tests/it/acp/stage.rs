@@ -8,6 +8,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use futures_util::future::BoxFuture;
+use gadfly_agents::agent::observing;
 use gadfly_agents::{
     Agent, AgentServices, AgentSpec, Call, CallError, CallReply, Command, Edit, Exit, Files, Finished,
     FolderFiles, LaunchError, Launcher, Link, Peak, Progress, Sandbox, Spoken, StdinSource, Talk, build,
@@ -15,7 +16,7 @@ use gadfly_agents::{
 use gadfly_engine::{Guard, Observation, Role, Speaker};
 use gadfly_testbed::acp::{AcpScript, serve};
 use tokio::io::{AsyncRead, AsyncWrite};
-use tokio::sync::{mpsc, oneshot};
+use tokio::sync::oneshot;
 use tokio_util::sync::CancellationToken;
 
 pub struct Stage {
@@ -98,7 +99,7 @@ impl Stage {
     /// Runs `then` at the first text of the answer.
     pub async fn call_telling(self, then: impl FnOnce() + Send + 'static) -> Done {
         let agent = self.agent();
-        let (observe, mut seen) = mpsc::channel(8);
+        let (observe, mut seen) = observing(8);
         let progress = Arc::new(Mutex::new(Vec::new()));
         let (heard, then) = (Arc::clone(&progress), Mutex::new(Some(then)));
         let link = Link {

@@ -15,10 +15,10 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use case::{Case, RESULT, Seen, TOOLS};
+use gadfly_agents::agent::observing;
 use gadfly_agents::{Call, KINDS, Link, Progress, RawToolResult, Spoken};
 use gadfly_engine::{Role, Speaker};
 use stage::{RESPONSES, Stage, When};
-use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
 /// Longer than any call of the suite may take: reaching it is a failure, not a measurement.
@@ -131,7 +131,7 @@ fn once_told(first: Call, seen: &Seen) -> Call {
 
 async fn play_as(stage: &Stage, call: Call) -> Seen {
     let role = call.role;
-    let (observe, mut observed) = mpsc::channel(64);
+    let (observe, mut observed) = observing(64);
     let heard = Arc::new(Mutex::new(Vec::new()));
     let progress = {
         let heard = Arc::clone(&heard);
@@ -158,7 +158,7 @@ async fn play_as(stage: &Stage, call: Call) -> Seen {
     .await
     .ok();
     let mut observations = Vec::new();
-    while let Ok(observation) = observed.try_recv() {
+    while let Some(observation) = observed.try_recv() {
         observations.push(observation);
     }
     let progress = heard.lock().unwrap().clone();

@@ -10,6 +10,7 @@ use std::time::Duration;
 
 use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
+use gadfly_agents::agent::observing;
 use gadfly_agents::{
     AgentServices, AgentSpec, Call, CallError, CallReply, Command, Exit, Files, Finished, LaunchError,
     Launcher, Link, Peak, ProcessSpec, Progress, Spoken, StdinSource, Talk, build,
@@ -17,7 +18,6 @@ use gadfly_agents::{
 use gadfly_engine::goal::StepEnd;
 use gadfly_engine::{Observation, Role, Speaker, Usage};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
-use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
 pub const KINDS: [&str; 4] = ["claude-code", "codex", "gemini", "opencode"];
@@ -140,7 +140,7 @@ impl Stage {
             ..AgentSpec::default()
         };
         let agent = build(self.kind, spec, &AgentServices::new().with_launcher(launcher)).unwrap();
-        let (observe, mut observed) = mpsc::channel(10_000);
+        let (observe, mut observed) = observing(10_000);
         let link = Link {
             observe,
             progress: Progress::none(),
@@ -156,7 +156,7 @@ impl Stage {
             agent.call(self.call, link).await
         };
         let mut all = Vec::new();
-        while let Ok(observation) = observed.try_recv() {
+        while let Some(observation) = observed.try_recv() {
             all.push(observation);
         }
         Heard { result, observed: all, commands: Vec::new() }

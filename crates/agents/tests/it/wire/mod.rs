@@ -13,6 +13,7 @@ use std::time::Duration;
 
 use cases::{CASES, Case, Seen};
 use form::{Form, TEXT};
+use gadfly_agents::agent::observing;
 use gadfly_agents::{
     Agent, AgentServices, AgentSpec, Api, Call, CallError, CallReply, Files, Jitter, Link, Progress, Spoken,
     Timeouts, build,
@@ -64,7 +65,7 @@ async fn called(
     case: &Case,
     asked: &server::Asked,
 ) -> (Result<CallReply, CallError>, Vec<gadfly_engine::Observation>) {
-    let (observe, mut observed) = mpsc::channel(64);
+    let (observe, mut observed) = observing(64);
     let (_tell, told) = mpsc::channel(1);
     let (cancel, heard) = (CancellationToken::new(), CancellationToken::new());
     let progress = Progress::to({
@@ -100,7 +101,7 @@ async fn called(
         () = tokio::time::sleep(NEVER) => panic!("the call never ended; asked: {:?}", asked.all().len()),
     };
     let mut observations = Vec::new();
-    while let Ok(observation) = observed.try_recv() {
+    while let Some(observation) = observed.try_recv() {
         observations.push(observation);
     }
     (result, observations)

@@ -55,7 +55,7 @@ fn deceptive(prompt: &str, templates: &[&str]) -> Vec<String> {
 /// States a verdict that some reader takes.
 fn stands_out(line: &str) -> bool {
     forms::status(line).is_some_and(|s| s.says == forms::Says::Approved)
-        || !forms::passing_words(line).is_empty()
+        || !forms::passing_words(line, &forms::lists::listed(line)).is_empty()
 }
 
 fn templates() -> [&'static str; 4] {
