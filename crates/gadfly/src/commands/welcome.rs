@@ -3,6 +3,7 @@
 use gadfly_journal::{ListFilter, Summary};
 use gadfly_project::AgentKind;
 use gadfly_project::config::HOST;
+use gadfly_project::layout::{self, Layout};
 
 use crate::context::Context;
 use crate::exit::{self, Code};
@@ -40,6 +41,20 @@ fn lines(context: &Context) -> Vec<String> {
         say("gadfly demo", "see it at work: no key, no network, seconds");
         say("gadfly doctor", "what this machine has that could work or judge");
         say("gadfly init", "write a gadfly.toml from it");
+    }
+    let files = layout::read(&context.root.dir, config);
+    match files.layout {
+        Layout::Neuroflow => say("gadfly run paper --task \"…\"", "a phase of this neuroflow project"),
+        Layout::Nubos => say("gadfly run M001-S001", "a slice of this nubos-pilot project, task by task"),
+        _ => {
+            if let Some(found) = &files.registry {
+                let agents = found.registry.entries.len();
+                say(
+                    "gadfly pipeline \"…\"",
+                    &format!("the {agents} agents of this project, each with its critic"),
+                );
+            }
+        }
     }
     if let Some(name) = config.loops.keys().next() {
         say(&format!("gadfly run {}", safe::line(name, 20)), "run a loop of your gadfly.toml");

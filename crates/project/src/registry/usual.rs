@@ -16,17 +16,33 @@ pub const PLACE: &str = ".claude/rules/permissions.md";
 /// None if these agents are others.
 pub fn usual(is_there: &dyn Fn(&str) -> bool) -> Option<RegistryFile> {
     let mut parts = USUAL.split("\n## ");
-    let mut text = parts.next().unwrap_or_default().to_owned();
-    for part in parts {
-        let critic =
-            part.lines().find_map(|line| line.strip_prefix("- CRITIC: ")).filter(|name| *name != "None");
-        if part.lines().next().is_some_and(is_there) && critic.is_none_or(is_there) {
-            text.push_str("\n## ");
-            text.push_str(part);
+    let head = parts.next().unwrap_or_default();
+    let mut parts: Vec<&str> = parts.filter(|part| part.lines().next().is_some_and(is_there)).collect();
+    // A critic that an entry needs must be there, and judge one of those that are left.
+    loop {
+        let judge: Vec<&str> =
+            parts.iter().filter_map(|part| critic(part)).filter(|name| is_there(name)).collect();
+        let before = parts.len();
+        parts.retain(|part| needed(part).all(|name| judge.contains(&name)));
+        if parts.len() == before {
+            break;
         }
     }
+    let text: String =
+        std::iter::once(head.to_owned()).chain(parts.iter().map(|part| format!("\n## {part}"))).collect();
     let file = parse(&PathBuf::from(PLACE), &text);
     (file.registry.entries.len() >= FEWEST).then_some(file)
+}
+
+/// Who judges what an entry makes.
+fn critic(part: &str) -> Option<&str> {
+    part.lines().find_map(|line| line.strip_prefix("- CRITIC: ")).filter(|name| *name != "None")
+}
+
+/// Its critic, and those whose scores it needs.
+fn needed(part: &str) -> impl Iterator<Item = &str> {
+    let requires = part.lines().find_map(|line| line.strip_prefix("- REQUIRES: ")).unwrap_or_default();
+    requires.split_whitespace().filter(|word| word.ends_with("-critic")).chain(critic(part))
 }
 
 #[cfg(test)]
@@ -45,5 +61,9 @@ mod tests {
         assert!(usual(&|name| name.starts_with("coder")).is_none());
         let some = usual(&|name| !name.starts_with("theorist")).unwrap();
         assert!(some.registry.get("theorist").is_none());
+        // An analyst of their own in place of the coder: nobody's work waits for a critic that is not there.
+        let own = usual(&|name| !name.starts_with("coder")).unwrap();
+        let left: Vec<&str> = own.registry.entries.iter().map(|entry| entry.agent.as_str()).collect();
+        assert_eq!(left, ["librarian", "explorer", "strategist", "theorist", "verifier"]);
     }
 }

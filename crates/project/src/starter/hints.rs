@@ -17,6 +17,8 @@ const LOGS: [(&str, &str); 4] = [
 ];
 /// Folders that hold data, where they are there.
 const DATA: [&str; 4] = ["data/raw", "data", "raw_data", "rawdata"];
+/// Parts of such a folder that are named one by one.
+const MOST_LINKS: usize = 8;
 
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct ProjectHints {
@@ -25,8 +27,8 @@ pub struct ProjectHints {
     /// What `{project}` stands for, and whether that is only a proposal.
     name: Option<(String, bool)>,
     also: Vec<&'static str>,
-    /// Folders that git ignores and agents have to read.
-    ignored: Vec<&'static str>,
+    /// What git ignores and agents have to read.
+    ignored: Vec<String>,
     verify: Vec<VerifyHint>,
 }
 
@@ -46,8 +48,8 @@ impl ProjectHints {
         let mut hints = Self::default();
         if files.layout != Layout::Native {
             let ignore = file::read_text(&root.join(".gitignore")).unwrap_or_default();
-            let ignored = DATA.iter().filter(|dir| root.join(dir).is_dir() && is_ignored(&ignore, dir));
-            hints.ignored = ignored.take(1).copied().collect();
+            let mut linkable = DATA.iter().map(|dir| linkable(root, &ignore, dir));
+            hints.ignored = linkable.find(|found| !found.is_empty()).unwrap_or_default();
         }
         let Some(registry) = &files.registry else { return hints };
         let entries = &registry.registry.entries;
@@ -89,7 +91,8 @@ impl ProjectHints {
             let _ = writeln!(out, "also = {}  # logs that the project's rules want", list(&self.also));
         }
         if !self.ignored.is_empty() {
-            let link = list(&self.ignored);
+            let ignored: Vec<&str> = self.ignored.iter().map(String::as_str).collect();
+            let link = list(&ignored);
             let why = "git ignores it; agents read it through a link";
             let _ = write!(out, "\n[workspace]\nlink = {link}  # {why}\n");
         }
@@ -121,6 +124,29 @@ fn folder_name(root: &Path) -> Option<String> {
     let name = root.canonicalize().ok()?.file_name()?.to_str()?.to_owned();
     let slug = gadfly_engine::deduction::slug(&name);
     crate::layout::naming::is_project_name(&slug).then_some(slug)
+}
+
+/// The folder, if git ignores all of it; where it keeps some, as a `.gitkeep`, what lies in it and is ignored whole. A link in
+/// the place of what git keeps is refused.
+fn linkable(root: &Path, ignore: &str, dir: &str) -> Vec<String> {
+    if !root.join(dir).is_dir() || !is_ignored(ignore, dir) {
+        return Vec::new();
+    }
+    let has_kept = |path: &str| {
+        let kept = ignore.lines().filter_map(|line| line.trim().strip_prefix('!'));
+        kept.map(|line| line.trim_start_matches('/').trim_end_matches('/'))
+            .any(|line| line.strip_prefix(path).is_some_and(|rest| rest.is_empty() || rest.starts_with('/')))
+    };
+    if !has_kept(dir) {
+        return vec![dir.to_owned()];
+    }
+    let Ok(found) = std::fs::read_dir(root.join(dir)) else { return Vec::new() };
+    let names = found.take(500).flatten().filter_map(|entry| entry.file_name().into_string().ok());
+    let paths = names.filter(|name| !name.starts_with('.')).map(|name| format!("{dir}/{name}"));
+    let mut paths: Vec<String> = paths.filter(|path| !has_kept(path)).collect();
+    paths.sort();
+    paths.truncate(MOST_LINKS);
+    paths
 }
 
 /// Whether a line of `.gitignore` names the folder or one around it.
@@ -234,6 +260,22 @@ mod tests {
         problems.extend(more);
         assert_eq!(problems, [], "{text}");
         assert_eq!(config.project.name.unwrap().value, "Wages");
+    }
+
+    #[test]
+    fn of_a_folder_that_git_keeps_in_part_only_what_it_ignores_is_linked() {
+        let ignore = "/data/raw/*\n!/data/raw/.gitkeep\n!/data/raw/up/\n";
+        let found = hints(
+            &[
+                (".claude/agents/coder.md", "---\nname: coder\n---\n"),
+                ("data/raw/.gitkeep", ""),
+                ("data/raw/loans.csv", "1"),
+                ("data/raw/up/README.md", "1"),
+                (".gitignore", ignore),
+            ],
+            &[],
+        );
+        assert_eq!(found.ignored, ["data/raw/loans.csv"]);
     }
 
     #[test]

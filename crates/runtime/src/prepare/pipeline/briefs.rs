@@ -6,7 +6,7 @@ use std::fmt::Write as _;
 
 use gadfly_engine::pipeline::Pattern;
 use gadfly_engine::pipeline::event::Loaded;
-use gadfly_engine::pipeline::registry::RegistryEntry;
+use gadfly_engine::pipeline::registry::{Product, RegistryEntry};
 use gadfly_engine::protocol::pipeline::settings::Planning;
 use gadfly_engine::{Digest, Text};
 use gadfly_project::layout::{Doc, Skill, tokens};
@@ -16,6 +16,8 @@ use super::{DEFAULT, PipelineRequest, PlanWanted, ProjectRegistry, given_plan};
 
 /// What was learned that a planner is told: the last lines.
 const MOST_LEARNED: usize = 40;
+/// A rule longer than this is given whole only to those whom it names; to others by its path.
+const LONG_RULE: usize = 6_000;
 
 /// The texts of a plan, each once.
 pub(super) struct PlanTexts<'a> {
@@ -23,7 +25,7 @@ pub(super) struct PlanTexts<'a> {
     /// The skill somebody invoked: it counts for every agent of the run.
     skill: Option<&'a Skill>,
     texts: BTreeMap<Digest, Text>,
-    always: (String, Vec<Loaded>),
+    index: (String, Vec<Loaded>),
     invariants: Option<Digest>,
 }
 
@@ -34,10 +36,10 @@ impl<'a> PlanTexts<'a> {
             known,
             skill,
             texts: BTreeMap::new(),
-            always: (String::new(), Vec::new()),
+            index: (String::new(), Vec::new()),
             invariants: None,
         };
-        shelf.always = shelf.always();
+        shelf.index = shelf.index();
         let lines = known.files.invariants.iter().map(|inv| format!("**{}.** {}\n", inv.id, inv.text));
         let lines: String = lines.collect();
         shelf.invariants = (!lines.is_empty()).then(|| shelf.keep(lines));
@@ -59,13 +61,10 @@ impl<'a> PlanTexts<'a> {
         self.invariants
     }
 
-    /// What everybody who works is told: the project's files and rules, and the index of skills.
-    fn always(&self) -> (String, Vec<Loaded>) {
+    /// What everybody who works is told beside the rules: the references by their paths, and the index of skills.
+    fn index(&self) -> (String, Vec<Loaded>) {
         let files = &self.known.files;
         let (mut text, mut loaded) = (String::new(), Vec::new());
-        for doc in files.always.iter().filter(|doc| doc.paths.is_empty() && !is_for_who_leads(doc)) {
-            add(&mut text, &mut loaded, doc, 0);
-        }
         if !files.references.is_empty() {
             text.push_str("References of this project, to be read where they help:\n");
             for doc in &files.references {
@@ -110,11 +109,26 @@ impl<'a> PlanTexts<'a> {
             let path = agent.path.display().to_string();
             loaded.push(Loaded { path, level: 0, tokens: tokens(&agent.body) });
         }
-        text.push_str(&self.always.0);
-        loaded.extend(self.always.1.iter().cloned());
-        for doc in files.always.iter().filter(|doc| concerns(doc, entry) && !is_for_who_leads(doc)) {
-            add(&mut text, &mut loaded, doc, 0);
+        let mut elsewhere = Vec::new();
+        for doc in self.rules().filter(|doc| doc.paths.is_empty() || concerns(doc, entry)) {
+            if is_rule(doc) && doc.body().len() > LONG_RULE && !names(doc, entry) {
+                elsewhere.push(doc);
+            } else {
+                add(&mut text, &mut loaded, doc, 0);
+            }
         }
+        if !elsewhere.is_empty() {
+            text.push_str("Long rules of this project, to be read if what you make is their subject:\n");
+            for doc in elsewhere {
+                let path = doc.path.display().to_string();
+                let title = doc.body().lines().next().unwrap_or_default().trim_start_matches('#').trim();
+                let _ = writeln!(text, "- {path}: {title}");
+                loaded.push(Loaded { tokens: tokens(&path), path, level: 3 });
+            }
+            text.push('\n');
+        }
+        text.push_str(&self.index.0);
+        loaded.extend(self.index.1.iter().cloned());
         let skill = self.skill.or_else(|| files.skills_for(&entry.agent).into_iter().next());
         if let Some(skill) = skill {
             let _ = writeln!(text, "Skill /{}:\n{}\n", skill.name, skill.body.trim());
@@ -138,6 +152,14 @@ impl<'a> PlanTexts<'a> {
         (identity, self.keep(task), loaded)
     }
 
+    /// The project's files and rules that are for whoever works, without those of which every line is an invariant: these are
+    /// shown beside the rubric.
+    fn rules(&self) -> impl Iterator<Item = &Doc> {
+        let files = &self.known.files;
+        let of = |doc: &Doc| files.invariants.iter().filter(|inv| inv.path == doc.path).count();
+        files.always.iter().filter(move |doc| !is_for_who_leads(doc) && !holds_only(doc, of(doc)))
+    }
+
     fn task(&self, entry: &RegistryEntry, request: &PipelineRequest) -> String {
         let mut task = format!("{}\n\nYou are dispatched as [{}]", request.request.trim(), entry.agent);
         if let Some(phase) = &entry.phase {
@@ -146,7 +168,8 @@ impl<'a> PlanTexts<'a> {
         let _ = writeln!(task, " of the project {}. Do your part of it and no other's.", self.known.project);
         task.push_str(
             "Texts above may be written for somebody who leads: dispatch nobody, ask nobody to review, keep no logs or journals, \
-             and save only where your output is expected, whatever other place they name.\n",
+             and save only where your output is expected, whatever other place they name. Where they contradict each other, the \
+             project's file counts before its rules, these before references, these before skills, and all before your own file.\n",
         );
         let inputs: Vec<&str> = entry.requires.atoms().into_iter().map(|atom| atom.text.as_str()).collect();
         if !inputs.is_empty() {
@@ -184,10 +207,12 @@ impl<'a> PlanTexts<'a> {
 
     /// What a planner has to know: the agents, what always holds, what was learned.
     fn project_status(&self) -> String {
-        let mut text = self.always.0.clone();
-        for doc in self.known.files.always.iter().filter(|doc| is_for_who_leads(doc)) {
+        let mut text = String::new();
+        let leads = self.known.files.always.iter().filter(|doc| is_for_who_leads(doc));
+        for doc in self.rules().filter(|doc| doc.paths.is_empty()).chain(leads) {
             add(&mut text, &mut Vec::new(), doc, 0);
         }
+        text.push_str(&self.index.0);
         text.push_str("Agents of the project:\n");
         for entry in &self.known.registry.entries {
             let needs: Vec<&str> =
@@ -226,13 +251,79 @@ fn add(text: &mut String, loaded: &mut Vec<Loaded>, doc: &Doc, level: u8) {
 /// Rules that tell an orchestrator whom to dispatch, what to log and when to stop. That is what this program does; to a
 /// worker they would be orders to do it, too.
 fn is_for_who_leads(doc: &Doc) -> bool {
-    let is_rule = doc.path.parent().is_some_and(|folder| folder.ends_with("rules"));
-    is_rule && doc.text.to_lowercase().matches("orchestrator").count() >= 2
+    is_rule(doc) && doc.text.to_lowercase().matches("orchestrator").count() >= 2
+}
+
+fn is_rule(doc: &Doc) -> bool {
+    doc.path.parent().is_some_and(|folder| folder.ends_with("rules"))
+}
+
+/// Whether a rule is little else than so many invariants.
+fn holds_only(doc: &Doc, invariants: usize) -> bool {
+    let lines =
+        doc.body().lines().filter(|line| !line.trim().is_empty() && !line.starts_with(['#', '-', '>']));
+    is_rule(doc) && invariants > 0 && lines.count() <= invariants * 3 / 2
+}
+
+/// Whether a rule speaks of an agent or of its critic.
+fn names(doc: &Doc, entry: &RegistryEntry) -> bool {
+    let text = doc.body().to_lowercase();
+    let is_part = |c: char| c.is_alphanumeric() || matches!(c, '-' | '_');
+    let has = |name: &str| text.split(|c| !is_part(c)).any(|word| word == name.to_lowercase());
+    has(&entry.agent) || entry.critic.as_deref().is_some_and(has)
 }
 
 /// Whether a rule that is about some files only is about what an agent makes.
 fn concerns(doc: &Doc, entry: &RegistryEntry) -> bool {
-    let made = || entry.produces.iter().flat_map(|product| product.patterns.iter().chain(&product.files));
+    // Where the files of a folder are named, it is about them: anything could lie in a folder.
+    let made = |product: &'_ Product| {
+        if product.files.is_empty() { product.patterns.clone() } else { product.files.clone() }
+    };
+    let made: Vec<Pattern> = entry.produces.iter().flat_map(made).collect();
     let globs = doc.paths.iter().map(|glob| Pattern(glob.clone()));
-    globs.into_iter().any(|glob| made().any(|pattern| glob.overlaps(pattern)))
+    globs.into_iter().any(|glob| made.iter().any(|pattern| glob.overlaps(pattern)))
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+
+    use super::*;
+
+    fn entry(produces: &str) -> RegistryEntry {
+        let text = format!(
+            "## librarian\n- REQUIRES: None\n- PRODUCES: `reports/`\n{produces}- CRITIC: librarian-critic\n- ESCALATION_TARGET: User\n"
+        );
+        let file = gadfly_project::registry::parse(std::path::Path::new("permissions.md"), &text);
+        file.registry.entries.first().unwrap().clone()
+    }
+
+    fn rule(text: &str, paths: &[&str]) -> Doc {
+        let paths = paths.iter().map(|glob| (*glob).to_owned()).collect();
+        Doc { path: ".claude/rules/format.md".into(), text: text.to_owned(), paths }
+    }
+
+    #[test]
+    fn a_rule_names_an_agent_by_a_whole_word_or_by_its_critic() {
+        let librarian = entry("");
+        assert!(names(&rule("# Format\n\nFor the Librarian.", &[]), &librarian));
+        assert!(names(&rule("librarian-critic deducts.", &[]), &librarian));
+        assert!(!names(&rule("For librarians and writer-critic.", &[]), &librarian));
+    }
+
+    #[test]
+    fn a_rule_about_some_files_concerns_whoever_makes_one_and_a_folder_only_if_its_files_are_not_named() {
+        let tables = rule("Tables.", &["**/*.tex"]);
+        assert!(concerns(&tables, &entry("")));
+        assert!(!concerns(&tables, &entry("  - Required files: `map.md`, `refs.bib`\n")));
+        assert!(concerns(&tables, &entry("  - Required files: `map.tex`\n")));
+    }
+
+    #[test]
+    fn a_file_of_invariants_is_told_once_and_one_that_says_more_whole() {
+        let lines = "# Invariants\n\n**INV-1.** No vertical rules.\n\n**INV-2.** A seed is set.\n";
+        assert!(holds_only(&rule(lines, &[]), 2));
+        assert!(!holds_only(&rule(&format!("{lines}Why:\nso.\nAnd\nmore.\n"), &[]), 2));
+        assert!(!holds_only(&rule("Text.", &[]), 0));
+    }
 }
