@@ -205,6 +205,11 @@ fn of_file(file: &Read<'_>, whole: &AllFiles, is_there: &dyn Fn(&str) -> bool) -
         let says = format!("The code asks whether it is being tested: `{}`.", mark.text);
         found.push(Weakening::new(path, Some(mark.line), says));
     }
+    let mut known = Counts::of(before.equal.iter().map(|mark| mark.text.as_str()));
+    for mark in after.equal.iter().filter(|mark| !known.take(&mark.text)) {
+        let says = format!("`{}` says of everything that it is equal.", mark.text);
+        found.push(Weakening::new(path, Some(mark.line), says));
+    }
     let name = path.rsplit('/').next().unwrap_or(path);
     let is_program =
         ["main", "cli", "__main__", "index", "app", "server"].iter().any(|stem| name.starts_with(stem))
@@ -273,7 +278,12 @@ fn imported_elsewhere(file: &Read<'_>, whole: &AllFiles, is_there: &dyn Fn(&str)
         let is_library = !from.starts_with('.') && !remains;
         let was_moved =
             whole.undefined.contains(name) || whole.removed.contains(stem) || (!remains && !is_library);
-        let now_ours = now.starts_with('.') || is_there(&format!("{}.py", now.replace('.', "/")));
+        let now_ours = now.starts_with('.') || {
+            let path = now.replace('.', "/");
+            let java = ["src/test/java", "src/main/java"];
+            is_there(&format!("{path}.py"))
+                || java.iter().any(|root| is_there(&format!("{root}/{path}/{name}.java")))
+        };
         if !was_moved && (!is_library || now_ours) {
             let says = format!("`{name}` is imported from `{now}` in place of `{from}`.");
             found.push(Weakening::new(&file.change.path, Some(*line), says));

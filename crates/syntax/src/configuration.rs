@@ -8,7 +8,7 @@ mod make;
 use crate::{ChangedFile, Version, Weakening};
 
 /// Files that say nothing but how tests are run: beginnings of their names.
-const SUITES: [&str; 23] = [
+const SUITES: [&str; 25] = [
     "pytest.ini",
     ".pytest.ini",
     "tox.ini",
@@ -24,6 +24,8 @@ const SUITES: [&str; 23] = [
     "playwright.config.",
     "cypress.config.",
     "phpunit.xml",
+    "junit-platform.properties",
+    "testng",
     ".rspec",
     ".taprc",
     ".nycrc",
@@ -68,7 +70,10 @@ pub fn of(change: &ChangedFile) -> Option<Vec<Weakening>> {
         "BUILD" | "BUILD.bazel" | ".bazelrc" => lines::changed(change, &lines::BAZEL),
         "go.mod" => lines::changed(change, &lines::GO_MOD),
         ".npmrc" | ".yarnrc" | ".yarnrc.yml" | ".pnpmfile.cjs" => lines::changed(change, &lines::NPM),
-        "Rakefile" | "noxfile.py" | "Taskfile.yml" | "Taskfile.yaml" => lines::changed(change, &lines::TASKS),
+        "Rakefile" | "noxfile.py" | "Taskfile.yml" | "Taskfile.yaml" => {
+            let is_new = !change.before.is_there();
+            lines::changed(change, if is_new { &lines::NEW_TASKS } else { &lines::TASKS })
+        }
         "Makefile" | "makefile" | "GNUmakefile" | "justfile" | "Justfile" | ".justfile" => {
             make::changed(change)
         }

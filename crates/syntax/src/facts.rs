@@ -5,7 +5,7 @@ use std::collections::HashSet;
 
 use tree_sitter::Node;
 
-use crate::language::{Language, Mark, NodeRef, Strength};
+use crate::language::{self, Language, Mark, NodeRef, Strength};
 use crate::{parse, shown};
 
 /// Conditions under which nothing is ever done.
@@ -32,6 +32,8 @@ pub struct Facts {
     pub imports: Vec<(String, String, u32)>,
     /// How code can tell that it is tested.
     pub told: Vec<Mark>,
+    /// Functions that decide whether two things are equal, and say yes whatever they are.
+    pub equal: Vec<Mark>,
     /// Where code ends the program as if all were well.
     pub exits: Vec<Mark>,
 }
@@ -251,6 +253,7 @@ impl FactsReader {
         if (language.swallows)(at) {
             unit.swallows.push(at.mark(false));
         }
+        unit.swallows.extend(language::part_of_a_loop(at).map(|part| part.mark(false)));
         if let Some((_, name)) = language.bindings.iter().find(|(kind, _)| *kind == at.kind()) {
             let value = ["value", "right"].into_iter().find_map(|field| at.field(field));
             // Go has lists on both sides.
@@ -277,6 +280,10 @@ impl FactsReader {
         let language = self.language;
         let facts = &mut self.facts;
         facts.defined.extend((language.defines)(at).map(|name| (name, at.line())));
+        if language.functions.contains(&at.kind()) && language::is_always_equal(at) {
+            let name = at.field_text("name").to_owned();
+            facts.equal.push(Mark { text: name, line: at.line(), conditional: false });
+        }
         facts.imports.extend((language.imports)(at).into_iter().map(|(name, from)| (name, from, at.line())));
         if here.tests {
             return;

@@ -246,6 +246,31 @@ fn is_question(kind: &str) -> bool {
     .any(|word| kind.contains(word))
 }
 
+/// A function by which a language compares, of one line that says yes.
+pub fn is_always_equal(at: NodeRef<'_>) -> bool {
+    if !matches!(at.field_text("name"), "eq" | "__eq__" | "equals" | "Equals" | "==") {
+        return false;
+    }
+    let body: String = at.field_text("body").split_whitespace().collect();
+    let body = body.trim_matches(['{', '}', ';']);
+    matches!(body.strip_prefix("return").unwrap_or(body), "true" | "True")
+}
+
+/// What a loop goes over, where it is only a part of something: `cases[2:]`, `cases.slice(2)`.
+pub fn part_of_a_loop(at: NodeRef<'_>) -> Option<NodeRef<'_>> {
+    if !["for", "enhanced_for", "range_clause"].iter().any(|begin| at.kind().starts_with(begin)) {
+        return None;
+    }
+    let over = at.field("right").or_else(|| at.field("value"))?;
+    let text: String = over.text().split_whitespace().collect();
+    let is_part = text.ends_with(']')
+        && text.rsplit_once('[').is_some_and(|(of, part)| {
+            !of.is_empty() && (part.contains("..") || part.contains(':')) && !part.contains(',')
+        });
+    let takes = [".slice(", ".skip(", ".take(", ".filter(", "islice("].iter().any(|word| text.contains(word));
+    (is_part || takes).then_some(over)
+}
+
 fn as_is(_: &str) -> Option<String> {
     None
 }

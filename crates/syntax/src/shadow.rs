@@ -34,6 +34,19 @@ const PROGRAMS: [&str; 34] = [
 ];
 /// Scripts that stand for a build tool, kept in the project.
 const WRAPPERS: [&str; 6] = ["mvnw", "gradlew", "mvnw.cmd", "gradlew.bat", "bazelw", "gradle-wrapper.jar"];
+/// Parts of the paths of libraries that tests assert with.
+const ASSERTING: [&str; 10] = [
+    "testify",
+    "gomega",
+    "ginkgo",
+    "go-cmp",
+    "quicktest",
+    "check.v1",
+    "minitest",
+    "rspec",
+    "phpunit",
+    "gotest.tools",
+];
 /// Where installed dependencies lie.
 const INSTALLED: [&str; 5] = ["node_modules", "site-packages", ".venv", "venv", "bower_components"];
 
@@ -49,6 +62,8 @@ pub fn of(change: &ChangedFile, is_there: &dyn Fn(&str) -> bool) -> Vec<Weakenin
     let mut say = |says: String| found.push(Weakening::new(path, None, says));
     if folders.iter().any(|folder| INSTALLED.contains(folder)) {
         say("An installed dependency was changed: what tests run with is not what it was.".to_owned());
+    } else if folders.contains(&"vendor") && is_new && folders.iter().any(|part| ASSERTING.contains(part)) {
+        say("What tests assert with was put into the project.".to_owned());
     } else if folders.contains(&"vendor") && !is_new {
         say("A dependency that is kept in the project was changed: what tests run with is not what it was."
             .to_owned());

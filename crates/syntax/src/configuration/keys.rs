@@ -154,10 +154,19 @@ pub fn cargo_settings(change: &ChangedFile) -> Vec<Weakening> {
     match keys(change, toml) {
         Ok((before, after)) => differing(change, &before, &after, |key| {
             let first = key.split('.').next().unwrap_or(key);
-            !matches!(
-                first,
-                "net" | "http" | "registries" | "registry" | "term" | "future-incompat-report" | "cache"
-            )
+            let links = |v: &String| {
+                v.contains("link-arg") && !["cfg", "debug", "overflow", "panic"].iter().any(|w| v.contains(w))
+            };
+            let harmless = matches!(key, "build.jobs" | "build.target-dir")
+                || key.ends_with(".linker")
+                || key.ends_with("rustflags")
+                    && !before.contains_key(key)
+                    && after.get(key).is_some_and(links);
+            !harmless
+                && !matches!(
+                    first,
+                    "net" | "http" | "registries" | "registry" | "term" | "future-incompat-report" | "cache"
+                )
         }),
         Err(found) => found,
     }

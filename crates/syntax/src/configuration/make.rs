@@ -26,6 +26,24 @@ const HIDING: [&str; 15] = [
     "--exclude",
 ];
 
+/// Beginnings of variables of the environment by which runners are told which tests to run, and how.
+const RUNNERS: [&str; 14] = [
+    "PYTEST",
+    "PYTHON",
+    "RUST",
+    "CARGO_",
+    "GOFLAGS",
+    "NODE_",
+    "JEST",
+    "VITEST",
+    "MAVEN_",
+    "JAVA_TOOL",
+    "GRADLE_",
+    "LD_PRELOAD",
+    "RUBYOPT",
+    "GTEST_",
+];
+
 #[derive(Default)]
 struct MakeRules {
     /// What a target needs and does; how often it is written.
@@ -69,7 +87,9 @@ fn read(text: &str) -> MakeRules {
                 let value = rules.variables.entry(name.to_owned()).or_default();
                 value.push(' ');
                 value.push_str(&body[at + 1..]);
-                if matches!(name, "SHELL" | "MAKEFLAGS" | ".SHELLFLAGS" | "GNUMAKEFLAGS" | "export SHELL") {
+                let variable = name.trim_start_matches("export ").trim();
+                let goes_out = variable != name && RUNNERS.iter().any(|begin| variable.starts_with(begin));
+                if goes_out || matches!(variable, "SHELL" | "MAKEFLAGS" | ".SHELLFLAGS" | "GNUMAKEFLAGS") {
                     rules.special.insert(body.to_owned());
                 }
             }

@@ -114,6 +114,9 @@ fn off(at: NodeRef<'_>) -> Option<Mark> {
         }
         "call_expression" => {
             let function = at.field_text("function");
+            if function == "flag.Set" && at.field_text("arguments").contains("\"test.") {
+                return Some(at.mark(false));
+            }
             let (of, name) = function.split_once('.')?;
             (matches!(of, "t" | "b" | "f" | "tb" | "s") && matches!(name, "Skip" | "Skipf" | "SkipNow")).then(
                 || {

@@ -92,6 +92,8 @@ pub const JAVA: Language = Language {
             .trim_start_matches("static ")
             .trim_end_matches(';')
             .trim();
+        // With all that a class has: the class.
+        let path = path.strip_suffix(".*").filter(|_| at.text().contains(" static ")).unwrap_or(path);
         path.rsplit_once('.')
             .map(|(from, name)| (name.to_owned(), from.to_owned()))
             .filter(|(n, _)| n != "*")

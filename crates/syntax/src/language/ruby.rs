@@ -63,7 +63,15 @@ pub const RUBY: Language = Language {
         at.kind() == "call"
             && matches!(
                 text.as_str(),
-                "exit(0)" | "exit!(0)" | "exit0" | "exittrue" | "exit!" | "Process.exit!(0)"
+                "exit(0)"
+                    | "exit!(0)"
+                    | "exit0"
+                    | "exit!0"
+                    | "exittrue"
+                    | "exit!true"
+                    | "exit!"
+                    | "Process.exit!(0)"
+                    | "Process.exit!0"
             )
     },
     swallows: |at| {

@@ -34,7 +34,6 @@ pub const RUST: Language = Language {
     calls_tests: false,
     exact: &[
         "assert_eq",
-        "debug_assert_eq",
         "prop_assert_eq",
         "assert_snapshot",
         "assert_debug_snapshot",
@@ -45,12 +44,12 @@ pub const RUST: Language = Language {
         "assert",
         "assert_ne",
         "assert_matches",
-        "debug_assert",
+        "debug_assert_eq",
         "prop_assert",
         "prop_assert_ne",
         "panic",
     ],
-    vague: &[],
+    vague: &["debug_assert", "debug_assert_ne"],
     messages: &["expect"],
     told: |at| is_told_of_tests(at),
     test,
@@ -117,9 +116,7 @@ fn switch(attribute: NodeRef<'_>) -> Option<Mark> {
     match name_of(&text) {
         "ignore" | "should_panic" => Some(attribute.mark(false)),
         "cfg_attr" if text.contains("ignore") || text.contains("should_panic") => Some(attribute.mark(true)),
-        "cfg" if text != "cfg(test)" && !text.starts_with("cfg(all(test,") => {
-            Some(attribute.mark(text != "cfg(any())"))
-        }
+        "cfg" if text != "cfg(test)" => Some(attribute.mark(text != "cfg(any())")),
         _ => None,
     }
 }

@@ -48,7 +48,7 @@ fn told(found: &[Weakening]) -> String {
 
 #[test]
 fn no_way_to_weaken_a_check_passes_without_a_finding_that_names_it() {
-    let cases = cases(&["weakened.txt"]);
+    let cases = cases(&["weakened.txt", "weakened_more.txt"]);
     let languages: std::collections::BTreeSet<&str> =
         cases.iter().filter_map(|c| c.name.split(':').next()).collect();
     assert!(cases.len() >= 60 && languages.len() >= 5, "{} cases in {languages:?}", cases.len());
@@ -69,7 +69,7 @@ fn no_way_to_weaken_a_check_passes_without_a_finding_that_names_it() {
 
 #[test]
 fn honest_changes_are_not_taken_for_it() {
-    let cases = cases(&["honest.txt"]);
+    let cases = cases(&["honest.txt", "honest_more.txt"]);
     assert!(cases.len() >= 60, "{} cases", cases.len());
     let mut asked = 0;
     let mut text = String::new();
