@@ -9,6 +9,7 @@ pub mod config;
 pub mod deduction_table;
 pub mod file;
 mod fingerprint;
+pub mod known;
 pub mod landing;
 pub mod layout;
 pub mod markdown;

@@ -43,7 +43,7 @@ pub use material::Material;
 pub(crate) use material::target;
 pub use pipeline::{AliasedAgent, PipelineRequest, PlanWanted, prepare_pipeline};
 pub use protocols::{ProtocolEntry, declare, rule_books};
-pub use review_input::{BaseFiles, ReviewTarget, WatchedTree};
+pub use review_input::{BaseFiles, ReviewTarget, ReviewedState, WatchedTree};
 pub(crate) use review_input::{base_of, load_submission};
 pub use settings::{RoleAssignment, RoleList, RunPlace, RunSettings, rounds_of, seats, small};
 
@@ -97,6 +97,8 @@ pub struct Submission {
     pub what: String,
     /// The file, if it is one.
     pub file: Option<PathBuf>,
+    /// The project as it is with the change, for critics that look around.
+    pub reviewed: Option<ReviewedState>,
 }
 
 /// A run that can be started.
@@ -110,6 +112,8 @@ pub struct Prepared {
     pub warnings: Vec<Problem>,
     /// Folders to be made before it starts: what it saves goes there.
     pub folders: Vec<PathBuf>,
+    /// What its critics find in their folders.
+    pub reviewed: Option<ReviewedState>,
 }
 
 impl Request {
@@ -196,7 +200,9 @@ pub async fn prepare(request: &Request, resolver: &AgentResolver<'_>) -> Result<
         reports: matches!(request.described, Some(Described::Task(_))).then_some(nubos::REPORTS),
         keeps_status: nubos::keeps_status(request.described.as_ref()),
     };
-    draft.finish().map_err(|p| vec![p])
+    let prepared = draft.finish().map_err(|p| vec![p])?;
+    let reviewed = request.review.as_ref().and_then(|brought| brought.reviewed.clone());
+    Ok(Prepared { reviewed, ..prepared })
 }
 
 /// Why approved work could not become the commit that is wanted: better said now than when all is done.
@@ -287,7 +293,7 @@ impl PlanBuilder {
         let consent = Consent::of(&plan, self.settings.as_ref(), given, &self.agent_set);
         let start = Start { format: FORMAT, plan, seed: seed().map_err(|e| wrong(&e))? };
         let Self { texts, agent_set, warnings, folders, .. } = self;
-        Ok(Prepared { run, start, texts, agent_set, consent, warnings, folders })
+        Ok(Prepared { run, start, texts, agent_set, consent, warnings, folders, reviewed: None })
     }
 }
 
