@@ -48,6 +48,8 @@ pub(crate) struct AcpAgent {
     pub provider: Provider,
     pub system: Option<String>,
     pub model: Option<String>,
+    /// The way to log in that is asked for, by its id.
+    pub login: Option<String>,
     /// How long it may take to say hello, and to open a session.
     pub starting: Duration,
 }
@@ -120,6 +122,7 @@ impl AcpAgent {
             session: call.session.clone().filter(|_| call.permission == Permission::Write),
             keeps,
             model: self.model.clone(),
+            login: self.login.clone(),
             starting: self.starting,
             sandboxed: call.sandbox.is_some() && self.can_be_sandboxed(),
             cancel: link.cancel,

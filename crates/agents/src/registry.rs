@@ -12,12 +12,12 @@ use reqwest::Url;
 use crate::acp::AcpAgent;
 use crate::agent::Agent;
 use crate::cli::{self, ClaudeCode, CliAgent, Codex, Dialect, Gemini, OpenCode};
-use crate::command::CommandAgent;
+use crate::command::{CommandAgent, OutputReader};
 use crate::http::client::is_loopback;
 use crate::process::{AgentProgram, clean_env};
 use crate::scripted::Scripted;
 use crate::services::AgentServices;
-use crate::spec::AgentSpec;
+use crate::spec::{AgentSpec, OutputForm};
 use crate::vendors::{VENDORS, Vendor};
 
 pub struct AgentKindEntry {
@@ -71,7 +71,7 @@ pub const KINDS: &[AgentKindEntry] = &[
     },
     AgentKindEntry {
         name: "command",
-        about: "a program: brief on stdin, reply on stdout",
+        about: "a program that prints its reply",
         edits_files: true,
         build: command,
     },
@@ -158,11 +158,28 @@ fn need<'a, T>(spec: &AgentSpec, field: &'static str, value: Option<&'a T>) -> R
 }
 
 fn command(spec: &AgentSpec, services: &AgentServices) -> Built {
+    let output = output_reader(&spec.name, &spec.output)?;
     Ok(Arc::new(CommandAgent {
         program: program(spec, services)?,
         system: spec.system.clone(),
-        is_priced: is_priced(spec),
+        states_usage: is_priced(spec) || output.states_usage(),
+        brief: spec.output.brief,
+        resume: spec.output.resume.clone(),
+        output,
     }))
+}
+
+/// Whether what a command is said to write can be looked for.
+pub fn check_output(agent: &str, form: &OutputForm) -> Result<(), BuildError> {
+    output_reader(agent, form).map(drop)
+}
+
+fn output_reader(agent: &str, form: &OutputForm) -> Result<OutputReader, BuildError> {
+    OutputReader::new(form).map_err(|(option, reason)| BuildError::BadOption {
+        agent: agent.to_owned(),
+        option,
+        reason,
+    })
 }
 
 /// Whether a call of it costs anything by its price.
@@ -179,6 +196,7 @@ fn acp(spec: &AgentSpec, services: &AgentServices) -> Built {
         program,
         system: spec.system.clone(),
         model: spec.model.clone(),
+        login: spec.login.clone(),
         starting: spec.timeouts.first_byte,
     }))
 }

@@ -29,6 +29,10 @@ pub struct AgentSpec {
     /// Variables a process agent gets beside the few every process gets.
     pub env: Vec<(String, String)>,
     pub process: ProcessSpec,
+    /// Of a command.
+    pub output: OutputForm,
+    /// The way to log in that an ACP agent is asked for.
+    pub login: Option<String>,
     pub script: Option<Arc<Script>>,
     pub timeouts: Timeouts,
     pub temperature: Option<f64>,
@@ -67,6 +71,27 @@ pub struct ExtraHeader {
     pub value: Secret,
     /// It was read from a variable: it goes nowhere unencrypted, and is taken out of what comes back.
     pub is_secret: bool,
+}
+
+/// Where a command finds the brief, and where in its output stands what it says: each a JSON pointer or a pattern.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct OutputForm {
+    pub brief: BriefAs,
+    pub reply: Option<String>,
+    pub usage: Option<String>,
+    pub cost: Option<String>,
+    pub session: Option<String>,
+    /// Before the name of a conversation to go on with.
+    pub resume: Vec<String>,
+}
+
+/// How a command gets the brief.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum BriefAs {
+    #[default]
+    Stdin,
+    Argument,
+    File,
 }
 
 /// What holds an agent's processes, and how much they may do.

@@ -9,6 +9,7 @@ mod arguments;
 mod asking;
 mod client;
 mod findings;
+mod goals;
 mod render;
 mod reply;
 mod resources;

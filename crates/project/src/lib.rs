@@ -10,6 +10,7 @@ pub mod config;
 pub mod deduction_table;
 pub mod file;
 pub mod fingerprint;
+pub mod known;
 pub mod landing;
 pub mod layout;
 pub mod markdown;

@@ -22,6 +22,8 @@ pub struct FoundAgent {
     pub key_env: Option<String>,
     /// The program and its arguments, where the kind does not know them.
     pub command: Vec<String>,
+    /// Further keys, each a line of TOML.
+    pub lines: Vec<String>,
     /// Variables its program gets.
     pub env: Vec<String>,
     /// Why it is proposed, for the comment: "answers on 127.0.0.1:11434".
@@ -139,6 +141,9 @@ fn push_agent(out: &mut String, name: &str, agent: &FoundAgent) {
     if !agent.command.is_empty() {
         let _ = writeln!(out, "command = {}", list(&agent.command));
     }
+    for line in &agent.lines {
+        let _ = writeln!(out, "{line}");
+    }
     if !agent.env.is_empty() {
         let _ = writeln!(out, "env = {}", list(&agent.env));
     }
@@ -190,6 +195,7 @@ mod tests {
             model: model.map(Into::into),
             key_env: key_env.map(Into::into),
             command: vec![],
+            lines: vec![],
             env: vec![],
             why: "found".into(),
         }

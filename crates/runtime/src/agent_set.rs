@@ -81,6 +81,11 @@ impl AgentSet {
         self.0.get(name)
     }
 
+    /// Whether somebody in it looks at files by itself.
+    pub fn any_works_in_a_folder(&self) -> bool {
+        self.0.values().any(|member| member.agent.as_ref().is_some_and(|agent| agent.works_in_a_folder()))
+    }
+
     pub fn cards(&self) -> BTreeMap<String, AgentCard> {
         self.0.iter().map(|(name, m)| (name.clone(), m.card.clone())).collect()
     }

@@ -11,7 +11,8 @@ use std::time::Duration;
 use gadfly_agents::launcher::{Command, Exit, LaunchError, Launcher, Most};
 use gadfly_agents::scripted::Script;
 use gadfly_agents::{
-    AgentServices, AgentSpec, Api, Confinement, ExtraHeader, ProcessSpec, Secret, Timeouts, is_usual,
+    AgentServices, AgentSpec, Api, BriefAs, Confinement, ExtraHeader, OutputForm, ProcessSpec, Secret,
+    Timeouts, is_usual,
 };
 use gadfly_engine::plan::NamedBy;
 use gadfly_engine::{AgentCard, Limits, Price};
@@ -189,6 +190,8 @@ impl AgentResolver<'_> {
             args: Vec::new(),
             env: env.collect(),
             process,
+            output: output_form(agent),
+            login: agent.login.as_ref().map(|login| login.value.clone()),
             script,
             timeouts: Timeouts {
                 connect: agent.connect_timeout.value,
@@ -407,6 +410,24 @@ pub fn card(agent: &AgentConfig) -> AgentCard {
         structured: agent.kind.value.is_http()
             || matches!(agent.kind.value, AgentKind::ClaudeCode | AgentKind::Codex),
         reached_as: None,
+    }
+}
+
+/// Where a command finds the brief, and what in its output is what.
+pub(crate) fn output_form(agent: &AgentConfig) -> OutputForm {
+    let form = &agent.output_form;
+    let text = |key: &Option<Sourced<String>>| key.as_ref().map(|key| key.value.clone());
+    OutputForm {
+        brief: match form.brief.as_ref().map(|word| word.value.as_str()) {
+            Some("argument") => BriefAs::Argument,
+            Some("file") => BriefAs::File,
+            _ => BriefAs::Stdin,
+        },
+        reply: text(&form.reply),
+        usage: text(&form.usage_in),
+        cost: text(&form.cost_in),
+        session: text(&form.session_in),
+        resume: form.resume.iter().map(|word| word.value.clone()).collect(),
     }
 }
 

@@ -35,9 +35,14 @@ pub enum CallSite {
     Reader {
         at: PathBuf,
         of: Option<(Arc<Folder>, Digest)>,
+        /// Files that are copied there, where it is no copy of a folder of the run.
+        files: Option<PathBuf>,
         report: Option<String>,
     },
 }
+
+/// Where in a run's place the state under review is.
+pub const REVIEWED: &str = "reviewed";
 
 /// A place that was made ready; it lasts until it is left.
 pub struct Entered {
@@ -123,8 +128,14 @@ impl CallSite {
                 let (lock, mounts) = (Some(folder.lock()), Some(mounts));
                 Ok(Entered { workdir, lock, mounts, what: SiteState::Folder(inside) })
             }
-            Self::Reader { at, of, report } => {
+            Self::Reader { at, of, files, report } => {
                 make_empty(&at).await?;
+                if let Some(files) = files {
+                    let to = at.clone();
+                    let copied = off_thread(move || copy(&files, &to)).await;
+                    let copied = copied.unwrap_or_else(|| Err(std::io::Error::other("the task was ended")));
+                    copied.map_err(|source| FolderError::Io { path: at.clone(), source })?;
+                }
                 let lock = of.as_ref().map(|(folder, _)| folder.readers_lock());
                 if let Some((folder, tree)) = &of {
                     folder.lend(tree, &at).await?;
@@ -233,6 +244,26 @@ async fn ready(at: &Path) -> Result<SiteSnapshot, FolderError> {
     });
     let ready = ready.await.unwrap_or_else(|| Err(std::io::Error::other("the task was ended")));
     ready.map_err(|source| FolderError::Io { path: at.to_owned(), source })
+}
+
+/// Copies what a folder holds, links as links.
+fn copy(from: &Path, to: &Path) -> std::io::Result<()> {
+    let mut left = vec![(from.to_owned(), to.to_owned())];
+    while let Some((from, to)) = left.pop() {
+        for entry in fs::read_dir(&from)? {
+            let entry = entry?;
+            let (kind, to) = (entry.file_type()?, to.join(entry.file_name()));
+            if kind.is_dir() {
+                fs::create_dir(&to)?;
+                left.push((entry.path(), to));
+            } else if kind.is_symlink() {
+                std::os::unix::fs::symlink(fs::read_link(entry.path())?, &to)?;
+            } else if kind.is_file() {
+                fs::copy(entry.path(), &to)?;
+            }
+        }
+    }
+    Ok(())
 }
 
 async fn off_thread<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> Option<T> {

@@ -40,7 +40,7 @@ pub use material::Material;
 pub(crate) use material::target;
 pub use pipeline::{AliasedAgent, PipelineRequest, PlanWanted, prepare_pipeline};
 pub use protocols::{ProtocolEntry, declare, rule_books};
-pub use review_input::{BaseFiles, ReviewTarget, WatchedTree};
+pub use review_input::{BaseFiles, ReviewTarget, ReviewedState, WatchedTree};
 pub(crate) use review_input::{base_of, load_submission};
 pub use settings::{RoleAssignment, RoleList, RunPlace, RunSettings, rounds_of, seats, small};
 
@@ -75,6 +75,8 @@ pub struct Submission {
     pub what: String,
     /// The file, if it is one.
     pub file: Option<PathBuf>,
+    /// The project as it is with the change, for critics that look around.
+    pub reviewed: Option<ReviewedState>,
 }
 
 /// A run that can be started.
@@ -88,6 +90,8 @@ pub struct Prepared {
     pub warnings: Vec<Problem>,
     /// Folders to be made before it starts: what it saves goes there.
     pub folders: Vec<PathBuf>,
+    /// What its critics find in their folders.
+    pub reviewed: Option<ReviewedState>,
 }
 
 impl Request {
@@ -172,7 +176,9 @@ pub async fn prepare(request: &Request, resolver: &AgentResolver<'_>) -> Result<
         reports: request.described.as_ref().and_then(|work| work.reports()),
         keeps_status: request.described.as_ref().is_some_and(|work| work.keeps_status()),
     };
-    draft.finish().map_err(|p| vec![p])
+    let prepared = draft.finish().map_err(|p| vec![p])?;
+    let reviewed = request.review.as_ref().and_then(|brought| brought.reviewed.clone());
+    Ok(Prepared { reviewed, ..prepared })
 }
 
 /// Why approved work could not become the commit that is wanted: better said now than when all is done.
@@ -263,7 +269,7 @@ impl PlanBuilder {
         let consent = Consent::of(&plan, self.settings.as_ref(), given, &self.agent_set);
         let start = Start { format: FORMAT, plan, seed: seed().map_err(|e| wrong(&e))? };
         let Self { texts, agent_set, warnings, folders, .. } = self;
-        Ok(Prepared { run, start, texts, agent_set, consent, warnings, folders })
+        Ok(Prepared { run, start, texts, agent_set, consent, warnings, folders, reviewed: None })
     }
 }
 

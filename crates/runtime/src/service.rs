@@ -22,12 +22,13 @@ use tokio::sync::{mpsc, watch};
 
 use crate::agent_set::AgentSet;
 use crate::agents::{AgentResolver, startable};
+use crate::call_site::REVIEWED;
 use crate::clock::wall_ms;
 use crate::driver::{DriveError, Driver, Ended, Stop, Update};
 use crate::folder::home_of;
 use crate::host::Host;
 use crate::log_file::LogWritten;
-use crate::os::NoSupervisor;
+use crate::os::{NoSupervisor, remove_tree};
 use crate::prepare::rule_books;
 use crate::prepare::{AliasedAgent, GoalRequest, PipelineRequest, Prepared, Request};
 use crate::process_env::ProcessEnv;
@@ -196,7 +197,16 @@ impl Gadfly {
 
     /// Starts a prepared run and drives it until it ends, parks or the process stops.
     pub async fn start(&self, prepared: Prepared, driving: DriveOptions) -> Result<Ended, ResumeError> {
-        let Prepared { run, start, texts, agent_set, folders, .. } = prepared;
+        let Prepared { run, start, texts, agent_set, folders, reviewed, .. } = prepared;
+        if let Some(reviewed) = reviewed.filter(|_| agent_set.any_works_in_a_folder()) {
+            // Without it critics judge by the change alone, as those behind an API do.
+            let at = self.journal().make_work_dir(&run).map(|dir| dir.join(REVIEWED));
+            if let Ok(at) = at
+                && reviewed.export(&at).await.is_err()
+            {
+                remove_tree(&at);
+            }
+        }
         for folder in &folders {
             // If it cannot be made, saving says so, and the run can be taken up.
             let _ = std::fs::create_dir_all(folder);

@@ -8,8 +8,10 @@
 //! | `mute` | answers nothing, not even `initialize` |
 //! | `exits-after-hello` | ends with exit code 3 after `initialize` |
 //! | `needs-login` | answers `session/new` with the error for that |
+//! | `login-by=ID` | does so until it was asked to log in that way |
 //! | `session=ID` | the id of its new sessions (`session-1`) |
 //! | `loads`, `resumes` | can do `session/load` (and tells the history again), `session/resume` |
+//! | `refuses-resume` | says that it can, and does not know the method |
 //! | `forgets` | but does not know the session |
 //! | `lingers` | does not end when its input does |
 //! | `modes=A,B` | offers modes; `mode-option=A,B`: as a config option |
@@ -42,16 +44,16 @@
 //! | `when=TEXT` | does what follows, up to the next `when`, if its prompt holds this text; of several, the first that holds counts |
 
 use std::path::PathBuf;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use agent_client_protocol::v1::schema::{
-    AgentCapabilities, AuthMethod, AuthMethodAgent, CancelNotification, ClientCapabilities,
-    InitializeRequest, InitializeResponse, LoadSessionRequest, LoadSessionResponse, NewSessionRequest,
-    NewSessionResponse, PromptRequest, ResumeSessionRequest, ResumeSessionResponse, SessionCapabilities,
-    SessionConfigOption, SessionConfigOptionCategory, SessionConfigSelectOption, SessionMode,
-    SessionModeState, SessionNotification, SessionResumeCapabilities, SessionUpdate,
-    SetSessionConfigOptionRequest, SetSessionConfigOptionResponse, SetSessionModeRequest,
+    AgentCapabilities, AuthMethod, AuthMethodAgent, AuthenticateRequest, AuthenticateResponse,
+    CancelNotification, ClientCapabilities, InitializeRequest, InitializeResponse, LoadSessionRequest,
+    LoadSessionResponse, NewSessionRequest, NewSessionResponse, PromptRequest, ResumeSessionRequest,
+    ResumeSessionResponse, SessionCapabilities, SessionConfigOption, SessionConfigOptionCategory,
+    SessionConfigSelectOption, SessionMode, SessionModeState, SessionNotification, SessionResumeCapabilities,
+    SessionUpdate, SetSessionConfigOptionRequest, SetSessionConfigOptionResponse, SetSessionModeRequest,
     SetSessionModeResponse,
 };
 use agent_client_protocol::v1::{ConnectionTo, schema as acp};
@@ -75,6 +77,7 @@ struct Life {
     mode: Mutex<String>,
     model: Mutex<String>,
     session: Mutex<String>,
+    logged_in: AtomicBool,
     tools: AtomicU64,
     /// The turn under way was cancelled.
     cancelled: watch::Sender<bool>,
@@ -95,6 +98,7 @@ pub async fn serve(
     let lingers = script.lingers;
     let life = Arc::new(Life {
         session: Mutex::new(script.session.clone()),
+        logged_in: AtomicBool::new(!script.needs_login && script.login_by.is_none()),
         script,
         client: Mutex::default(),
         folder: Mutex::default(),
@@ -242,8 +246,21 @@ async fn connect(
     let agent = agent.on_receive_request(
         {
             let life = of();
+            async move |asked: AuthenticateRequest, responder, _cx| {
+                if life.script.login_by.as_deref() != Some(&*asked.method_id.0) {
+                    return responder.respond_with_error(Error::auth_required());
+                }
+                life.logged_in.store(true, Ordering::SeqCst);
+                responder.respond(AuthenticateResponse::new())
+            }
+        },
+        on_receive_request!(),
+    );
+    let agent = agent.on_receive_request(
+        {
+            let life = of();
             async move |asked: NewSessionRequest, responder, _cx| {
-                if life.script.needs_login {
+                if !life.logged_in.load(Ordering::SeqCst) {
                     return responder.respond_with_error(Error::auth_required());
                 }
                 life.enter(asked.cwd, None);
@@ -275,6 +292,9 @@ async fn connect(
         {
             let life = of();
             async move |asked: ResumeSessionRequest, responder, _cx| {
+                if life.script.refuses_resume {
+                    return responder.respond_with_error(Error::method_not_found());
+                }
                 if let Err(error) = life.known(&asked.session_id) {
                     return responder.respond_with_error(error);
                 }

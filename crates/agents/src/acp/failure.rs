@@ -80,6 +80,7 @@ impl RequestRefused {
             if !self.logins.is_empty() {
                 out.push_str(" (it offers: ");
                 out.push_str(&self.logins.join(", "));
+                out.push_str("; name the id of one in `login` to ask for it");
                 out.push(')');
             }
             out.push_str(", or name the variable of its key in `env`");
@@ -204,6 +205,6 @@ mod tests {
         let said = refused(-32000, Some(json!({ "details": "no token" }))).message("agent");
         assert!(said.contains("session/prompt with error -32000"), "{said}");
         assert!(said.contains("no token"), "{said}");
-        assert!(said.contains("log in with the agent's own command (it offers: API key)"), "{said}");
+        assert!(said.contains("log in with the agent's own command (it offers: API key"), "{said}");
     }
 }

@@ -8,7 +8,7 @@ use std::time::Duration;
 use agent_client_protocol::schema::ProtocolVersion;
 use agent_client_protocol::v1::ConnectionTo;
 use agent_client_protocol::v1::schema::{
-    AgentCapabilities, AuthMethod, CancelNotification, ClientCapabilities, ContentBlock,
+    AgentCapabilities, AuthMethod, AuthenticateRequest, CancelNotification, ClientCapabilities, ContentBlock,
     FileSystemCapabilities, Implementation, InitializeRequest, LoadSessionRequest, NewSessionRequest,
     PromptRequest, PromptResponse, ResumeSessionRequest, SessionConfigKind, SessionConfigOption,
     SessionConfigOptionCategory, SessionConfigSelectOptions, SessionId, SessionModeState,
@@ -38,6 +38,8 @@ pub(super) struct PromptSpec {
     /// A later call may go on with this one.
     pub keeps: bool,
     pub model: Option<String>,
+    /// The way to log in, by its id.
+    pub login: Option<String>,
     /// How long each step before the prompt may take.
     pub starting: Duration,
     /// A sandbox of ours is around it.
@@ -120,12 +122,20 @@ impl AcpConversation {
             .client_info(Implementation::new("gadfly", env!("CARGO_PKG_VERSION")));
         let said = self.ask(HELLO, self.cx.send_request(hello).block_task()).await?;
         let logins = said.auth_methods.iter().map(|method| match method {
-            AuthMethod::Terminal(method) => line(&method.name),
-            AuthMethod::Agent(method) => line(&method.name),
+            AuthMethod::Terminal(method) => line(&format!("{} (`{}`)", method.name, method.id.0)),
+            AuthMethod::Agent(method) => line(&format!("{} (`{}`)", method.name, method.id.0)),
             _ => String::new(),
         });
         self.logins = logins.filter(|name| !name.is_empty()).take(LOGINS).collect();
+        self.log_in().await?;
         Ok(said.agent_capabilities)
+    }
+
+    /// Only what the user named: a way to log in may open a browser, or wait for somebody.
+    async fn log_in(&self) -> Result<(), SessionEnd> {
+        let Some(login) = self.asked.login.clone() else { return Ok(()) };
+        let request = self.cx.send_request(AuthenticateRequest::new(login)).block_task();
+        self.ask("authenticate", request).await.map(drop)
     }
 
     async fn open(&self, can: &AgentCapabilities) -> Result<Opened, SessionEnd> {
@@ -148,21 +158,26 @@ impl AcpConversation {
         Ok(Opened { id: new.session_id, modes: new.modes, options: new.config_options.unwrap_or_default() })
     }
 
-    /// None if the agent says that it cannot.
+    /// None if the agent says that it cannot. Some say that they can resume, and refuse it: then it is loaded.
     async fn go_on(&self, id: SessionId, can: &AgentCapabilities) -> Result<Option<Opened>, SessionEnd> {
         let folder = self.asked.folder.clone();
-        let (modes, options) = if can.session_capabilities.resume.is_some() {
-            let resume = ResumeSessionRequest::new(id.clone(), folder);
-            let said = self.ask("session/resume", self.cx.send_request(resume).block_task()).await?;
-            (said.modes, said.config_options)
-        } else if can.load_session {
-            let load = LoadSessionRequest::new(id.clone(), folder);
-            let said = self.ask("session/load", self.cx.send_request(load).block_task()).await?;
-            (said.modes, said.config_options)
-        } else {
+        if can.session_capabilities.resume.is_some() {
+            let resume = ResumeSessionRequest::new(id.clone(), folder.clone());
+            match self.ask("session/resume", self.cx.send_request(resume).block_task()).await {
+                Ok(said) => {
+                    let options = said.config_options.unwrap_or_default();
+                    return Ok(Some(Opened { id, modes: said.modes, options }));
+                }
+                Err(SessionEnd::Refused(refused)) if can.load_session && !refused.ends_the_connection() => {}
+                Err(ended) => return Err(ended),
+            }
+        }
+        if !can.load_session {
             return Ok(None);
-        };
-        Ok(Some(Opened { id, modes, options: options.unwrap_or_default() }))
+        }
+        let load = LoadSessionRequest::new(id.clone(), folder);
+        let said = self.ask("session/load", self.cx.send_request(load).block_task()).await?;
+        Ok(Some(Opened { id, modes: said.modes, options: said.config_options.unwrap_or_default() }))
     }
 
     /// Who may only read gets a mode in which the agent itself does not write, if it has one. In a sandbox of

@@ -268,6 +268,8 @@ async fn a_worker_goes_on_with_its_session() {
     for (words, expected, new) in [
         (vec!["resumes", "circumstances"], "session=earlier ", false),
         (vec!["loads", "circumstances"], "session=earlier ", false),
+        (vec!["loads", "refuses-resume", "circumstances"], "session=earlier ", false),
+        (vec!["refuses-resume", "circumstances"], "session=session-1 ", true),
         (vec!["circumstances"], "session=session-1 ", true),
         (vec!["loads", "forgets", "circumstances"], "session=session-1 ", true),
         (vec!["resumes", "forgets", "circumstances"], "session=session-1 ", true),
@@ -281,6 +283,21 @@ async fn a_worker_goes_on_with_its_session() {
         assert!(answer.text.contains(expected), "{words:?}: {}", answer.text);
         assert!(!answer.text.contains("an old"), "history is not the answer: {}", answer.text);
         assert_eq!(answer.session.as_deref(), Some(if new { "session-1" } else { "earlier" }));
+    }
+}
+
+#[tokio::test]
+async fn who_wants_a_login_is_asked_for_the_one_that_is_named_and_for_no_other() {
+    let named = |login: Option<&str>| {
+        let mut stage = critic(&["login-by=api-key", "say=x"]);
+        stage.spec.login = login.map(Into::into);
+        stage
+    };
+    assert_eq!(named(Some("api-key")).call().await.answer.unwrap().text, "x");
+    for login in [Some("browser"), None] {
+        let (kind, said) = failure(&named(login).call().await);
+        assert_eq!(kind, FailureKind::Unauthorised, "{said}");
+        assert!(said.contains("acp-agent login (`login`)") && said.contains("in `login`"), "{said}");
     }
 }
 

@@ -14,8 +14,11 @@ use super::reply::{ToolError, refused};
 use super::state::ServerState;
 use crate::background::Background;
 use crate::context::Context;
+use crate::output::safe;
 
 const YES: &str = "allow for this run";
+/// How much of a goal in words the user is shown.
+const LONGEST_TOLD: usize = 2000;
 
 /// What the user agreed to when the server was started.
 #[derive(Clone, Copy, Debug, Default)]
@@ -33,6 +36,8 @@ pub struct Agreed {
 pub struct Beyond {
     critic: Option<UnnamedCritic>,
     raised: Vec<String>,
+    /// A goal that gadfly.toml does not name.
+    goal: Option<String>,
 }
 
 /// A critic that the configuration names nowhere as one.
@@ -58,7 +63,19 @@ impl Beyond {
         );
         let critic = request.given.critics().into_iter().find(|named| is_beyond(named, &usual, context));
         let configured = usual.critic().map(|critic| critic.value);
-        Self { critic: critic.map(|named| UnnamedCritic { named, configured }), raised }
+        Self { critic: critic.map(|named| UnnamedCritic { named, configured }), raised, goal: None }
+    }
+
+    /// Of a goal: one in words sets a worker with tools to work, and its commands run here.
+    pub fn of_goal(goal: Option<&str>, checks: &[String]) -> Self {
+        let told = goal.map(|goal| {
+            let checked = match checks {
+                [] => "no command checks it".to_owned(),
+                checks => format!("checked by `{}`", checks.join("` and `")),
+            };
+            safe::line(&format!("a goal that gadfly.toml does not name, {checked}: {goal}"), LONGEST_TOLD)
+        });
+        Self { goal: told, ..Self::default() }
     }
 
     /// Of a run that is taken up again: above what it has now.
@@ -69,16 +86,23 @@ impl Beyond {
         }
         let rounds = raise.rounds.and_then(|rounds| more_rounds(rounds.into(), now.rounds_max.into()));
         raised.extend(rounds);
-        Ok(Self { critic: None, raised })
+        Ok(Self { raised, ..Self::default() })
     }
 
     /// Refuses at once what nobody agreed to and nobody can be asked about here.
     pub fn refuse_unasked(&self, server: &ServerState, client: &McpClient) -> Result<(), ToolError> {
         let (critic, raised) = self.left(server.agreed);
-        if client.can_ask() || (critic.is_none() && raised.is_empty()) {
+        if client.can_ask() || (critic.is_none() && raised.is_empty() && self.goal.is_none()) {
             return Ok(());
         }
         let mut why = Vec::new();
+        if self.goal.is_some() {
+            why.push(
+                "A goal in words is started only if the user agrees in a form (this client has none). The user can \
+                 start it in a terminal, `gadfly goal \"…\" --until '…'`, or name it in gadfly.toml: then give `name`."
+                    .to_owned(),
+            );
+        }
         if let Some(UnnamedCritic { named, configured }) = critic {
             let instead = match configured {
                 Some(usual) => format!("Leave `critic` out and {usual} judges"),
@@ -108,6 +132,7 @@ impl Beyond {
         let (critic, raised) = self.left(server.agreed);
         let mut wanted: Vec<String> = critic.map(UnnamedCritic::told).into_iter().collect();
         wanted.extend(raised.iter().cloned());
+        wanted.extend(self.goal.clone());
         if wanted.is_empty() {
             return Ok(());
         }

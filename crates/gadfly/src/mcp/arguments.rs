@@ -109,6 +109,28 @@ pub fn named(option: &str, value: &str) -> String {
 
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
+pub struct StartGoal {
+    /// A goal by its name in gadfly.toml.
+    pub name: Option<String>,
+    /// In its place, a goal in words: what has to be true at the end. The user is asked first.
+    pub goal: Option<String>,
+    /// For a goal in words: commands that all have to succeed for it to be met.
+    pub until: Option<Vec<String>>,
+    /// How long to wait for its end, in seconds (default 45, at most 600).
+    pub wait_seconds: Option<u64>,
+}
+
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct SteerGoal {
+    /// The run's id.
+    pub run: String,
+    /// What the worker is told at its next turn, in the user's words.
+    pub text: String,
+}
+
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
 pub struct SubmitDraft {
     /// The run's id.
     pub run: String,

@@ -5,7 +5,7 @@ use std::path::{Component, Path, PathBuf};
 
 use gadfly_project::config::HOST;
 use gadfly_project::{Sourced, file};
-use gadfly_runtime::prepare::{Prepared, Request};
+use gadfly_runtime::prepare::{GoalRequest, Prepared, Request};
 
 use super::approval::Beyond;
 use super::arguments::{StartLoop, wait};
@@ -42,7 +42,7 @@ pub async fn start_loop(
     args.own.draft.as_deref().map_or(Ok(()), |draft| submit::fits("draft", draft))?;
     let beyond = Beyond::of_start(&request, &context);
     beyond.refuse_unasked(server, client)?;
-    let (prepared, terms) = prepared(server, &context, client, &request).await?;
+    let (prepared, terms) = prepared(server, &context, client, &Wanted::Loop(&request)).await?;
     beyond.allow(server, client).await?;
     agreement::named(&context, &prepared.start.plan);
     let background = server.opened(&context)?;
@@ -56,19 +56,27 @@ pub async fn start_loop(
     Ok(said.with_before(&terms.consent.join("\n")))
 }
 
+/// What a client wants to be started.
+pub(super) enum Wanted<'a> {
+    Loop(&'a Request),
+    Goal(&'a GoalRequest),
+}
+
 /// What was asked for, once everything is agreed to that preparing it needs.
-async fn prepared(
+pub(super) async fn prepared(
     server: &ServerState,
     context: &Context,
     client: &McpClient,
-    request: &Request,
+    wanted: &Wanted<'_>,
 ) -> Result<(Box<Prepared>, Terms), ToolError> {
     // Once more after the user agreed; files that keep changing are not asked about for ever.
     for _ in 0..2 {
-        match terms::of_loop(context, &server.setup(context), request)
-            .await
-            .map_err(|problems| told(&problems))?
-        {
+        let setup = server.setup(context);
+        let ready = match wanted {
+            Wanted::Loop(request) => terms::of_loop(context, &setup, request).await,
+            Wanted::Goal(request) => terms::of_goal(context, &setup, request).await,
+        };
+        match ready.map_err(|problems| told(&problems))? {
             Ready::Prepared(prepared, terms) => return Ok((prepared, terms)),
             Ready::Untrusted(terms) => asking::agree(server, context, client, &terms, None).await?,
         }

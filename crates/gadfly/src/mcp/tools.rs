@@ -7,15 +7,15 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 use super::arguments::{
-    AnswerQuestion, ListFindings, ListQuestions, ListRuns, ResumeRun, RunAndWait, RunArgument, StartLoop,
-    SubmitDraft, SubmitReport,
+    AnswerQuestion, ListFindings, ListQuestions, ListRuns, ResumeRun, RunAndWait, RunArgument, StartGoal,
+    StartLoop, SteerGoal, SubmitDraft, SubmitReport,
 };
 use super::client::McpClient;
 use super::findings::{self, Findings, Questions, RunsList};
 use super::reply::{ToolError, ToolReply, refused, schema};
 use super::state::ServerState;
 use super::status::RunStatus;
-use super::{reviewing, starting, working};
+use super::{goals, reviewing, starting, working};
 
 /// What the server says about itself: how the tools belong together.
 pub const INSTRUCTIONS: &str = "\
@@ -28,8 +28,15 @@ belongs to the user: put it to them and pass on their decision. Calls that wait 
 `running`: then call get_verdict. If you lose the run's id, list_runs has it; nothing is lost when you disconnect.";
 
 /// Tools that wait for a run: a client that has tasks gets them as one.
-pub const WAITING: [&str; 6] =
-    ["start_loop", "submit_draft", "get_verdict", "submit_report", "answer_question", "resume_run"];
+pub const WAITING: [&str; 7] = [
+    "start_loop",
+    "start_goal",
+    "submit_draft",
+    "get_verdict",
+    "submit_report",
+    "answer_question",
+    "resume_run",
+];
 
 pub fn all() -> Vec<Tool> {
     let acts = || ToolAnnotations::new().read_only(false).destructive(false).open_world(true);
@@ -43,6 +50,20 @@ pub fn all() -> Vec<Tool> {
              judged at once. Calls to the critic may cost money.",
         )
         .with_raw_output_schema(schema::<RunStatus>().into())
+        .with_annotations(acts()),
+        tool::<StartGoal>(
+            "start_goal",
+            "Have another agent work on a goal in a copy of the project, step by step, watched by a critic, until its check \
+             passes: a goal of gadfly.toml by `name`, or one in words that the user agrees to. Costs money. Tell the user \
+             what came of it; get_verdict says how it stands.",
+        )
+        .with_raw_output_schema(schema::<RunStatus>().into())
+        .with_annotations(acts()),
+        tool::<SteerGoal>(
+            "steer_goal",
+            "Tell the worker of a goal something at its next turn. Pass on what the user wants; it is recorded as said \
+             through you.",
+        )
         .with_annotations(acts()),
         tool::<SubmitDraft>(
             "submit_draft",
@@ -123,6 +144,11 @@ pub async fn call(
             Ok(args) => Box::pin(starting::start_loop(server, client, args)).await,
             Err(why) => Err(why),
         },
+        "start_goal" => match read(args) {
+            Ok(args) => Box::pin(goals::start_goal(server, client, args)).await,
+            Err(why) => Err(why),
+        },
+        "steer_goal" => read(args).and_then(|args: SteerGoal| goals::steer_goal(server, client, &args)),
         "submit_draft" => match read(args) {
             Ok(args) => working::submit_draft(server, client, args).await,
             Err(why) => Err(why),
@@ -163,9 +189,73 @@ pub async fn call(
 }
 
 /// Arguments as the tool takes them; what is wrong with them is for the model to mend.
-fn read<T: DeserializeOwned>(args: JsonObject) -> Result<T, ToolError> {
+fn read<T: DeserializeOwned + JsonSchema + 'static>(mut args: JsonObject) -> Result<T, ToolError> {
+    unwrap_texts(&mut args, &schema::<T>());
     serde_json::from_value(Value::Object(args)).map_err(|e| {
         let what = crate::output::safe::line(&e.to_string(), 300);
         refused(format!("the arguments are not as this tool takes them: {what}"))
     })
+}
+
+/// Some clients and models send every value as a string: `"[\"a\"]"`, `"3"`. Where the tool takes no string, what is
+/// written in it is meant.
+fn unwrap_texts(args: &mut JsonObject, schema: &JsonObject) {
+    let properties = schema.get("properties").and_then(Value::as_object);
+    for (name, value) in args {
+        let Value::String(text) = &*value else { continue };
+        let Some(kinds) = properties.and_then(|all| all.get(name)?.get("type")) else { continue };
+        let takes = |kind: &str| match kinds {
+            Value::String(one) => one == kind,
+            Value::Array(several) => several.iter().any(|one| one == kind),
+            _ => false,
+        };
+        if takes("string") {
+            continue;
+        }
+        let meant = serde_json::from_str::<Value>(text).ok().filter(|meant| match meant {
+            Value::Array(_) => takes("array"),
+            Value::Bool(_) => takes("boolean"),
+            Value::Number(number) => takes("number") || (number.is_u64() && takes("integer")),
+            _ => false,
+        });
+        match meant {
+            Some(meant) => *value = meant,
+            // A list of one is often not written as a list.
+            None if takes("array") && !text.trim().is_empty() => *value = Value::Array(vec![value.take()]),
+            None => {}
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn a_value_that_came_as_a_string_is_what_is_written_in_it() {
+        let read = |sent: Value| match sent {
+            Value::Object(args) => read::<StartLoop>(args).map_err(|_| ()),
+            _ => Err(()),
+        };
+        for criteria in [json!(["a", "b"]), json!("[\"a\", \"b\"]")] {
+            let start = read(json!({ "task": "T", "criteria": criteria, "rounds": "2" })).unwrap();
+            assert_eq!(start.own.criteria.as_deref().unwrap(), ["a", "b"]);
+            assert_eq!(start.given.whole("rounds"), Some(2));
+        }
+        assert_eq!(
+            read(json!({ "criteria": "at most 150 words" })).unwrap().own.criteria.unwrap(),
+            ["at most 150 words"]
+        );
+        // What is meant as text stays text, and what is no value of that kind is refused.
+        assert_eq!(read(json!({ "task": "[1]" })).unwrap().given.text("task").as_deref(), Some("[1]"));
+        for wrong in [
+            json!({ "criteria": "[1, 2]" }),
+            json!({ "wait_seconds": "soon" }),
+            json!({ "wait_seconds": "-3" }),
+        ] {
+            assert!(read(wrong.clone()).is_err(), "{wrong}");
+        }
+    }
 }

@@ -144,6 +144,24 @@ fn the_configuration_reference_is_the_one_the_parser_is_tested_with() {
 }
 
 #[test]
+fn the_page_of_known_agents_is_the_table() {
+    let path = root().join("docs/agents/known.md");
+    let written = fs::read_to_string(&path).unwrap_or_default();
+    let (before, rest) = written.split_once("<!-- table -->\n").unwrap();
+    let (_, after) = rest.split_once("<!-- end -->").unwrap();
+    let table = gadfly_project::known::page_table();
+    let page = format!("{before}<!-- table -->\n{table}<!-- end -->{after}");
+    if std::env::var_os("UPDATE_REFERENCE").is_some() {
+        fs::write(&path, &page).unwrap();
+    } else {
+        assert!(
+            page == written,
+            "docs/agents/known.md is out of date: run this test with UPDATE_REFERENCE=1"
+        );
+    }
+}
+
+#[test]
 fn the_program_shown_in_the_guide_is_the_example() {
     let example = fs::read_to_string(root().join("examples/embed/main.rs")).unwrap();
     none_of(|page| {

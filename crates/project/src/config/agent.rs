@@ -11,6 +11,7 @@ use super::budget;
 use super::endpoint::{Endpoint, as_said};
 use super::keys::{self, ConfigSection, KeyScope};
 use super::names::{AgentKind, ArtifactSource, vendor_host};
+use super::output_form::OutputConfig;
 use super::value::ConfigTable;
 use crate::file;
 use crate::markdown;
@@ -34,6 +35,9 @@ pub struct AgentConfig {
     /// Names of variables passed through to the command.
     pub env: Vec<Sourced<String>>,
     pub process: ProcessConfig,
+    pub output_form: OutputConfig,
+    /// The way to log in that an ACP agent is asked for.
+    pub login: Option<Sourced<String>>,
     pub script: Option<Sourced<PathBuf>>,
     pub timeout: Sourced<Duration>,
     pub connect_timeout: Sourced<Duration>,
@@ -98,7 +102,10 @@ impl ProcessConfig {
                 _ => SandboxChoice::Landlock,
             })
         });
-        let converses = kind != AgentKind::Command && kind.is_process();
+        let converses = match kind {
+            AgentKind::Command => OutputConfig::build(table).converses(),
+            other => other.is_process(),
+        };
         Self {
             sandbox: sandbox.unwrap_or(Sourced::built_in(SandboxChoice::Landlock)),
             read: texts("read"),
@@ -221,6 +228,8 @@ impl AgentConfig {
             command: command.collect(),
             env: table.texts("env").map(|list| list.value).unwrap_or_default(),
             process: ProcessConfig::build(table, kind.value),
+            output_form: OutputConfig::build(table),
+            login: table.text("login"),
             script: table.path("script"),
             timeout: table.time("timeout").unwrap_or(Sourced::built_in(keys::TIMEOUT)),
             connect_timeout: table

@@ -253,6 +253,10 @@ pub(super) const MACHINE: KeyScope = KeyScope::Kinds(&[
     AgentKind::Scripted,
 ]);
 
+pub(super) const COMMAND: KeyScope = KeyScope::Kinds(&[AgentKind::Command]);
+pub(super) const ACP: KeyScope = KeyScope::Kinds(&[AgentKind::Acp]);
+
+pub(super) const BRIEFS: Shape = Shape::OneOf(&["stdin", "argument", "file"]);
 pub(super) const APIS: Shape = Shape::OneOf(&["chat", "responses"]);
 pub(super) const EFFORTS: Shape = Shape::OneOf(&["none", "minimal", "low", "medium", "high", "xhigh", "max"]);
 pub(super) const SANDBOX: Shape = Shape::OneOf(&["landlock", "own", "off"]);

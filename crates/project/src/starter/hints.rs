@@ -239,6 +239,7 @@ mod tests {
             model: None,
             key_env: None,
             command: vec![],
+            lines: vec![],
             env: vec![],
             why: "is installed".into(),
         };

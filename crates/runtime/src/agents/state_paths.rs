@@ -1,160 +1,14 @@
-//! Where programs that people use as agents keep their own state: sessions, credentials, caches. They write it
-//! in every call, so the sandbox lets them. Their settings lie among it: what they and the user's own sessions obey.
-//! Those are named here, too, and put back if a call changed them.
-//!
-//! To add a program: a row of `PROGRAMS`.
+//! Where programs that people use as agents keep their own state, by the table of known programs: sessions,
+//! credentials, caches. They write it in every call, so the sandbox lets them. Their settings lie among it: what they and
+//! the user's own sessions obey. Those are put back if a call changed them.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use gadfly_project::AgentKind;
+use gadfly_project::known::KnownProgram;
+use gadfly_project::known::StatePath::{File, Home, In, Moved, Read};
 
 use crate::call_site::settings::ProgramSetting;
-
-/// One place of a program's state.
-enum StatePath {
-    /// A folder below the home.
-    Home(&'static str),
-    /// A file below the home. It is not made: only its owner knows what an empty one would mean.
-    File(&'static str),
-    /// A file below the home that it reads and need not write.
-    Read(&'static str),
-    /// Where this variable says, else below the home.
-    Moved(&'static str, &'static str),
-    /// In the folder that this variable names, else in this one below the home.
-    In(&'static str, &'static str, &'static str),
-}
-
-use StatePath::{File, Home, In, Moved, Read};
-
-struct ProgramState {
-    /// Names of programs, and of adapters that start them.
-    names: &'static [&'static str],
-    state: &'static [StatePath],
-    /// What in the folders of its state is settings.
-    settings: &'static [&'static str],
-}
-
-const CONFIG: (&str, &str) = ("XDG_CONFIG_HOME", ".config");
-const DATA: (&str, &str) = ("XDG_DATA_HOME", ".local/share");
-const CACHE: (&str, &str) = ("XDG_CACHE_HOME", ".cache");
-const STATE: (&str, &str) = ("XDG_STATE_HOME", ".local/state");
-
-const PROGRAMS: &[ProgramState] = &[
-    ProgramState {
-        names: &["claude", "claude-agent-acp", "claude-code-acp"],
-        state: &[
-            Moved("CLAUDE_CONFIG_DIR", ".claude"),
-            File(".claude.json"),
-            File(".claude.json.backup"),
-            In(CACHE.0, CACHE.1, "claude"),
-            In(CACHE.0, CACHE.1, "claude-cli-nodejs"),
-            In(DATA.0, DATA.1, "claude"),
-            In(STATE.0, STATE.1, "claude"),
-        ],
-        settings: &[
-            "settings.json",
-            "settings.local.json",
-            "managed-settings.json",
-            "keybindings.json",
-            "CLAUDE.md",
-            "commands",
-            "agents",
-            "skills",
-            "hooks",
-            "rules",
-            "output-styles",
-            "plugins/config.json",
-            "plugins/installed_plugins.json",
-            "plugins/known_marketplaces.json",
-        ],
-    },
-    ProgramState {
-        names: &["codex", "codex-acp"],
-        state: &[Moved("CODEX_HOME", ".codex")],
-        settings: &[
-            "config.toml",
-            "AGENTS.md",
-            "AGENTS.override.md",
-            "prompts",
-            "rules",
-            "skills",
-            "hooks",
-            "hooks.json",
-        ],
-    },
-    ProgramState {
-        names: &["gemini", "gemini-cli"],
-        state: &[Home(".gemini")],
-        settings: &[
-            "settings.json",
-            "GEMINI.md",
-            ".env",
-            "commands",
-            "extensions",
-            "policies",
-            "skills",
-            "agents",
-            "hooks",
-            "trustedFolders.json",
-        ],
-    },
-    ProgramState {
-        names: &["qwen"],
-        state: &[Home(".qwen")],
-        settings: &["settings.json", "QWEN.md", ".env", "commands", "extensions", "agents", "skills"],
-    },
-    ProgramState {
-        names: &["opencode", "opencode-ai"],
-        state: &[
-            In(DATA.0, DATA.1, "opencode"),
-            In(CONFIG.0, CONFIG.1, "opencode"),
-            In(CACHE.0, CACHE.1, "opencode"),
-            In(STATE.0, STATE.1, "opencode"),
-        ],
-        settings: &[
-            "opencode.json",
-            "opencode.jsonc",
-            "config.json",
-            "package.json",
-            "AGENTS.md",
-            "agent",
-            "agents",
-            "command",
-            "commands",
-            "mode",
-            "modes",
-            "plugin",
-            "plugins",
-            "tool",
-            "tools",
-            "skill",
-            "skills",
-        ],
-    },
-    ProgramState {
-        names: &["goose"],
-        state: &[In(CONFIG.0, CONFIG.1, "goose"), In(DATA.0, DATA.1, "goose"), In(STATE.0, STATE.1, "goose")],
-        settings: &["config.yaml", "permission.yaml", ".goosehints", "recipes"],
-    },
-    ProgramState { names: &["ollama"], state: &[Home(".ollama")], settings: &[] },
-    ProgramState {
-        names: &["llm"],
-        state: &[Moved("LLM_USER_PATH", ".config/io.datasette.llm"), In(CACHE.0, CACHE.1, "huggingface")],
-        settings: &[
-            "aliases.json",
-            "default_model.txt",
-            "keys.json",
-            "extra-openai-models.yaml",
-            "templates",
-        ],
-    },
-    ProgramState {
-        names: &["aider"],
-        state: &[Home(".aider"), Read(".aider.conf.yml"), In(CACHE.0, CACHE.1, "aider")],
-        settings: &["oauth-keys.env"],
-    },
-    ProgramState { names: &["npx", "npm"], state: &[Home(".npm")], settings: &[] },
-];
 
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct StatePaths {
@@ -172,10 +26,7 @@ pub fn state_paths(kind: AgentKind, command: &[String], env: &dyn Fn(&str) -> Op
     let Some(home) = env("HOME").map(PathBuf::from).filter(|home| home.is_absolute()) else {
         return found;
     };
-    let words = command.iter().filter_map(|word| program_name(word));
-    let mut names: Vec<&str> = kind.usual_program().into_iter().chain(words).collect();
-    names.dedup();
-    for known in PROGRAMS.iter().filter(|known| known.names.iter().any(|name| names.contains(name))) {
+    for known in KnownProgram::named_by(kind, command) {
         for at in known.state {
             let path = at.resolved(&home, env);
             match at {
@@ -195,25 +46,6 @@ pub fn state_paths(kind: AgentKind, command: &[String], env: &dyn Fn(&str) -> Op
         }
     }
     found
-}
-
-impl StatePath {
-    fn resolved(&self, home: &Path, env: &dyn Fn(&str) -> Option<String>) -> PathBuf {
-        let moved = |name: &str| env(name).map(PathBuf::from).filter(|path| path.is_absolute());
-        match self {
-            Home(path) | File(path) | Read(path) => home.join(path),
-            Moved(name, path) => moved(name).unwrap_or_else(|| home.join(path)),
-            In(name, folder, path) => moved(name).unwrap_or_else(|| home.join(folder)).join(path),
-        }
-    }
-}
-
-/// `/x/codex-acp`, `@scope/codex-acp@1.2`, `codex-acp.js` → `codex-acp`.
-fn program_name(word: &str) -> Option<&str> {
-    let name = word.rsplit('/').next()?;
-    let name = name.split('@').next()?;
-    let name = name.strip_suffix(".js").or_else(|| name.strip_suffix(".exe")).unwrap_or(name);
-    (!name.is_empty()).then_some(name)
 }
 
 #[cfg(test)]
@@ -259,6 +91,7 @@ mod tests {
                 &[home, ("LLM_USER_PATH", "/l")],
                 &["/l", "/h/.cache/huggingface"],
             ),
+            (AgentKind::Acp, &["copilot", "--acp"], &[home], &["/h/.copilot", "/h/.cache/copilot"]),
             (AgentKind::Command, &["./critic.sh"], &[home], &[]),
             (AgentKind::Codex, &["codex"], &[], &[]),
         ];
@@ -272,7 +105,7 @@ mod tests {
 
     #[test]
     fn no_program_is_given_a_whole_home_or_a_folder_that_others_share() {
-        let all: Vec<&str> = PROGRAMS.iter().flat_map(|known| known.names).copied().collect();
+        let all: Vec<&str> = gadfly_project::known::KNOWN.iter().map(|known| known.program).collect();
         for path in paths(AgentKind::Command, &all, &[("HOME", "/h")]) {
             assert!(!["/h", "/h/.config", "/h/.cache", "/h/.local/share"].contains(&path.as_str()), "{path}");
             assert!(path.starts_with("/h/."), "{path}");

@@ -2,9 +2,9 @@
 
 use gadfly_agents::{Vendor, Wire};
 use gadfly_project::AgentKind;
+use gadfly_project::known::KNOWN;
 use gadfly_project::starter::FoundAgent;
 
-use super::programs::PROGRAMS;
 use super::{Diagnosis, InstalledProgram, ServerFact};
 
 /// A model to begin with, per vendor that has one worth proposing.
@@ -63,6 +63,7 @@ pub fn proposal(diagnosis: &Diagnosis) -> Vec<FoundAgent> {
             model: FIRST_MODELS.iter().find(|(name, _)| *name == vendor.name).map(|(_, m)| (*m).to_owned()),
             key_env: Some(key.variable.to_owned()),
             command: Vec::new(),
+            lines: Vec::new(),
             env: Vec::new(),
             why: format!("{} is set", key.variable),
         })
@@ -74,7 +75,7 @@ pub fn proposal(diagnosis: &Diagnosis) -> Vec<FoundAgent> {
 
 /// A program as an agent, and whether it can be expected to answer.
 fn of_program(program: &InstalledProgram) -> Option<(FoundAgent, bool)> {
-    let known = PROGRAMS.iter().find(|known| known.name == program.name)?;
+    let known = KNOWN.iter().find(|known| known.program == program.name)?;
     let agent = known.agent.as_ref()?;
     let version = program.version.as_deref().map(|v| format!(" ({v})")).unwrap_or_default();
     let mut why = format!("{} is installed{version}", program.name);
@@ -89,6 +90,7 @@ fn of_program(program: &InstalledProgram) -> Option<(FoundAgent, bool)> {
         model: None,
         key_env: None,
         command: agent.command.iter().map(|word| (*word).to_owned()).collect(),
+        lines: agent.lines.iter().map(|line| (*line).to_owned()).collect(),
         env: program.env.clone(),
         why,
     };
@@ -111,6 +113,7 @@ fn of_server(server: &ServerFact) -> impl Iterator<Item = FoundAgent> {
         model: model.cloned(),
         key_env: None,
         command: Vec::new(),
+        lines: Vec::new(),
         env: Vec::new(),
         why: format!("answers on {}", server.base_url),
     })
@@ -198,11 +201,11 @@ mod tests {
 
     #[test]
     fn every_program_that_can_be_an_agent_makes_a_configuration_that_can_be_used() {
-        for known in PROGRAMS.iter().filter(|known| known.agent.is_some()) {
+        for known in KNOWN.iter().filter(|known| known.agent.is_some()) {
             let mut here = diagnosis(&[], &[]);
-            here.programs = vec![program(known.name, Some(true))];
+            here.programs = vec![program(known.program, Some(true))];
             let config = read(&gadfly_project::starter::starter(&proposal(&here)));
-            assert_eq!(config.agents.len(), 1, "{}", known.name);
+            assert_eq!(config.agents.len(), 1, "{}", known.program);
         }
     }
 

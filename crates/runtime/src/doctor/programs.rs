@@ -7,7 +7,7 @@ use std::time::Duration;
 use futures_util::future::join_all;
 use gadfly_agents::is_usual;
 use gadfly_agents::launcher::{Command, Exit, Launcher, Most};
-use gadfly_project::AgentKind;
+use gadfly_project::known::{AsAgent, KNOWN, KnownProgram};
 use serde::Serialize;
 use tokio_util::sync::CancellationToken;
 
@@ -21,110 +21,10 @@ const VERSION_TIME: Duration = Duration::from_secs(10);
 const VERSION_OUTPUT: usize = 4096;
 const VERSION_SHOWN: usize = 60;
 
-/// A program worth knowing about.
-pub(super) struct KnownProgram {
-    pub name: &'static str,
-    /// What it is, for people.
-    pub is: &'static str,
-    pub agent: Option<AsAgent>,
+/// What is looked for: agents and model servers.
+fn looked_for() -> impl Iterator<Item = &'static KnownProgram> {
+    KNOWN.iter().filter(|known| !known.is.is_empty())
 }
-
-/// How a program is an agent.
-pub(super) struct AsAgent {
-    pub name: &'static str,
-    pub kind: AgentKind,
-    /// What the kind does not know by itself.
-    pub command: &'static [&'static str],
-    /// Whose models it uses unless it is set up otherwise; empty if that is open.
-    pub vendor: &'static str,
-    /// A file below HOME that is there once somebody has signed in.
-    pub signed_in: Option<&'static str>,
-    /// Variables it is told things by that are no keys, and tokens made for it.
-    pub env: &'static [&'static str],
-    /// Keys it takes where nobody has signed in.
-    pub keys: &'static [&'static str],
-}
-
-const CLAUDE: AsAgent = AsAgent {
-    name: "claude-code",
-    kind: AgentKind::ClaudeCode,
-    command: &[],
-    vendor: "anthropic",
-    signed_in: Some(".claude/.credentials.json"),
-    env: &["CLAUDE_CONFIG_DIR", "CLAUDE_CODE_OAUTH_TOKEN", "ANTHROPIC_BASE_URL", "ANTHROPIC_AUTH_TOKEN"],
-    keys: &["ANTHROPIC_API_KEY"],
-};
-
-const CODEX: AsAgent = AsAgent {
-    name: "codex",
-    kind: AgentKind::Codex,
-    command: &[],
-    vendor: "openai",
-    signed_in: Some(".codex/auth.json"),
-    env: &["CODEX_HOME"],
-    keys: &["CODEX_API_KEY"],
-};
-
-pub(super) const PROGRAMS: [KnownProgram; 9] = [
-    KnownProgram { name: "claude", is: "Claude Code", agent: Some(CLAUDE) },
-    KnownProgram { name: "codex", is: "Codex", agent: Some(CODEX) },
-    KnownProgram {
-        name: "gemini",
-        is: "Gemini CLI",
-        agent: Some(AsAgent {
-            name: "gemini",
-            kind: AgentKind::Gemini,
-            command: &[],
-            vendor: "google",
-            signed_in: Some(".gemini/oauth_creds.json"),
-            env: &["GOOGLE_GEMINI_BASE_URL", "GOOGLE_CLOUD_PROJECT"],
-            keys: &["GEMINI_API_KEY"],
-        }),
-    },
-    KnownProgram {
-        name: "opencode",
-        is: "OpenCode",
-        agent: Some(AsAgent {
-            name: "opencode",
-            kind: AgentKind::OpenCode,
-            command: &[],
-            vendor: "",
-            signed_in: Some(".local/share/opencode/auth.json"),
-            env: &["OPENCODE_CONFIG"],
-            keys: &["ANTHROPIC_API_KEY", "OPENAI_API_KEY", "GEMINI_API_KEY", "OPENROUTER_API_KEY"],
-        }),
-    },
-    KnownProgram {
-        name: "claude-agent-acp",
-        is: "Claude Code over ACP",
-        agent: Some(AsAgent {
-            name: "claude-acp",
-            kind: AgentKind::Acp,
-            command: &["claude-agent-acp"],
-            ..CLAUDE
-        }),
-    },
-    KnownProgram {
-        name: "codex-acp",
-        is: "Codex over ACP",
-        agent: Some(AsAgent { name: "codex-acp", kind: AgentKind::Acp, command: &["codex-acp"], ..CODEX }),
-    },
-    KnownProgram { name: "ollama", is: "a model server; start it with `ollama serve`", agent: None },
-    KnownProgram { name: "llama-server", is: "a model server; start it with a model", agent: None },
-    KnownProgram {
-        name: "llm",
-        is: "llm, with the model it is set up for",
-        agent: Some(AsAgent {
-            name: "llm",
-            kind: AgentKind::Command,
-            command: &["llm"],
-            vendor: "",
-            signed_in: None,
-            env: &["LLM_USER_PATH"],
-            keys: &[],
-        }),
-    },
-];
 
 /// A program as it was found.
 #[derive(Clone, Debug, Serialize)]
@@ -145,13 +45,13 @@ pub struct InstalledProgram {
 /// All of them, each asked for its version.
 pub(super) async fn look(env: &Env) -> Vec<InstalledProgram> {
     let launcher = ProcessLauncher::this_program().ok().map(|l| l.working_in("/"));
-    join_all(PROGRAMS.iter().map(|known| found(known, env, launcher.as_ref()))).await
+    join_all(looked_for().map(|known| found(known, env, launcher.as_ref()))).await
 }
 
 async fn found(known: &KnownProgram, env: &Env, launcher: Option<&ProcessLauncher>) -> InstalledProgram {
-    let path = on_path(known.name, env);
+    let path = on_path(known.program, env);
     let mut program = InstalledProgram {
-        name: known.name,
+        name: known.program,
         is: known.is,
         version: None,
         trouble: None,
@@ -235,6 +135,10 @@ mod tests {
 
     use super::*;
 
+    fn row(program: &str) -> AsAgent {
+        KNOWN.iter().find(|known| known.program == program).unwrap().agent.unwrap()
+    }
+
     fn env(pairs: &[(&str, &str)]) -> Env {
         pairs.iter().map(|(k, v)| ((*k).to_owned(), (*v).to_owned())).collect()
     }
@@ -243,17 +147,17 @@ mod tests {
     fn a_login_is_preferred_to_a_key_and_a_key_to_nothing() {
         let home = tempfile::tempdir().unwrap();
         let at = home.path().to_str().unwrap();
-        let nothing = signed_in(&CLAUDE, &env(&[("HOME", at)]));
+        let nothing = signed_in(&row("claude"), &env(&[("HOME", at)]));
         assert_eq!(nothing.1, [""; 0]);
         assert_ne!(nothing.0, Some(true));
-        let keyed = signed_in(&CLAUDE, &env(&[("HOME", at), ("ANTHROPIC_API_KEY", "k")]));
+        let keyed = signed_in(&row("claude"), &env(&[("HOME", at), ("ANTHROPIC_API_KEY", "k")]));
         assert_eq!(keyed, (Some(true), vec!["ANTHROPIC_API_KEY".to_owned()]));
         std::fs::create_dir_all(home.path().join(".claude")).unwrap();
         std::fs::write(home.path().join(".claude/.credentials.json"), "{}").unwrap();
         // With the key it would be paid for by the call although there is a subscription.
-        let both = signed_in(&CLAUDE, &env(&[("HOME", at), ("ANTHROPIC_API_KEY", "k")]));
+        let both = signed_in(&row("claude"), &env(&[("HOME", at), ("ANTHROPIC_API_KEY", "k")]));
         assert_eq!(both, (Some(true), vec![]));
-        let elsewhere = signed_in(&CODEX, &env(&[("HOME", at), ("CODEX_HOME", "/x")]));
+        let elsewhere = signed_in(&row("codex"), &env(&[("HOME", at), ("CODEX_HOME", "/x")]));
         assert_eq!(elsewhere, (None, vec!["CODEX_HOME".to_owned()]));
     }
 }

@@ -38,7 +38,9 @@ fn of_agent(agent: &AgentConfig, root: &Path, env: &Env) -> Option<Problem> {
     if let Some(script) = &agent.script {
         return read_script(agent, &script.value).err();
     }
-    unstartable_agent(agent, root, env)
+    let form = gadfly_agents::check_output(&agent.name, &crate::agents::output_form(agent));
+    let unreadable = form.err().map(|error| Problem::error(error.to_string()).at(agent.place.as_ref()));
+    unreadable.or_else(|| unstartable_agent(agent, root, env))
 }
 
 fn of_loop(looped: &LoopConfig) -> Vec<Problem> {

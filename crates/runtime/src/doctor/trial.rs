@@ -145,7 +145,11 @@ async fn call(name: &str, member: &AgentHandle, agent: Arc<dyn Agent>, folder: &
         },
         effect,
         agent,
-        place: if in_folder { CallSite::Reader { at, of: None, report: None } } else { CallSite::Nowhere },
+        place: if in_folder {
+            CallSite::Reader { at, of: None, files: None, report: None }
+        } else {
+            CallSite::Nowhere
+        },
         needs: member.needs.clone(),
         cancel: CancellationToken::new(),
         told: None,

@@ -12,7 +12,7 @@ use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
 use super::{RunLoop, RunningEffect, Update};
-use crate::call_site::CallSite;
+use crate::call_site::{CallSite, REVIEWED};
 use crate::folder::{Folder, home_of};
 use crate::os::NoSupervisor;
 use crate::perform::{self, FolderTask, Incoming, SurveyTask, TurnTask};
@@ -218,7 +218,9 @@ impl RunLoop {
             Some(tree) => Some((self.folder(&effect.id.node)?, tree)),
             None => None,
         };
-        Ok(CallSite::Reader { at, of, report: turn.report.clone() })
+        let reviewed = || self.driver.host.journal().work_dir(&self.run).join(REVIEWED);
+        let files = of.is_none().then(reviewed).filter(|files| files.is_dir());
+        Ok(CallSite::Reader { at, of, files, report: turn.report.clone() })
     }
 
     fn place_named(&self, node: &NodePath, name: &str) -> PathBuf {

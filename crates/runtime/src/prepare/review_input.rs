@@ -1,7 +1,8 @@
 //! Work a user brings to have it judged: files as they are, or changes as git knows them.
 
-use std::fs;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::{fmt, fs};
 
 use gadfly_engine::protocol::audit::checks::scope::AuditScope;
 use gadfly_engine::work::Work;
@@ -44,7 +45,9 @@ pub(crate) async fn load_submission(
     let scratch = Scratch::new().map_err(|e| unable(&e))?;
     let reviewed = Reviewed::open(git, root, &scratch.0).await.map_err(|e| unable(&e))?;
     match wanted {
-        ReviewTarget::Changes(range) => changes(&reviewed, range, &keep).await,
+        ReviewTarget::Changes(range) => {
+            changes(WatchedTree { reviewed, _scratch: scratch }, range, &keep).await
+        }
         ReviewTarget::Paths(paths) => files(&reviewed, root, paths, &keep).await,
     }
 }
@@ -93,7 +96,13 @@ impl WatchedTree {
         let (tree, texts) = compared.map_err(|e| unable(&e))?;
         let what = "the changes of a turn".to_owned();
         let is_empty = tree.changes.is_empty();
-        Ok((!is_empty).then_some(Submission { work: Work::Tree(tree), texts, what, file: None }))
+        Ok((!is_empty).then_some(Submission {
+            work: Work::Tree(tree),
+            texts,
+            what,
+            file: None,
+            reviewed: None,
+        }))
     }
 }
 
@@ -109,23 +118,63 @@ fn one(path: &Path, root: &Path) -> Result<Submission, Problem> {
     }
     let text = Text::new(text);
     let entry = ArtifactFile { path: what.clone(), mode: 0o644, blob: text.digest() };
-    Ok(Submission { work: Work::Files(vec![entry]), texts: vec![text], what, file: Some(path) })
+    Ok(Submission {
+        work: Work::Files(vec![entry]),
+        texts: vec![text],
+        what,
+        file: Some(path),
+        reviewed: None,
+    })
 }
 
 async fn changes(
-    reviewed: &Reviewed,
+    watched: WatchedTree,
     range: &Range,
     keep: &(dyn Fn(&str) -> bool + Sync),
 ) -> Result<Option<Submission>, Problem> {
-    let (tree, texts) = reviewed.changes(range, keep).await.map_err(|e| unable(&e))?;
+    let (from, to) = watched.reviewed.states(range).await.map_err(|e| unable(&e))?;
+    let compared = watched.reviewed.changes_between(&from, &to, keep).await;
+    let (tree, texts) = compared.map_err(|e| unable(&e))?;
     let what = match range {
         Range::Since(base) => format!("the changes since {base}"),
         Range::Uncommitted => "the uncommitted changes".to_owned(),
         Range::Staged => "the staged changes".to_owned(),
         Range::Commit(rev) => format!("commit {rev}"),
     };
-    let is_empty = tree.changes.is_empty();
-    Ok((!is_empty).then_some(Submission { work: Work::Tree(tree), texts, what, file: None }))
+    if tree.changes.is_empty() {
+        return Ok(None);
+    }
+    let reviewed = Some(ReviewedState { watched: Arc::new(watched), tree: to });
+    Ok(Some(Submission { work: Work::Tree(tree), texts, what, file: None, reviewed }))
+}
+
+/// The project as it is with the change under review.
+#[derive(Clone)]
+pub struct ReviewedState {
+    watched: Arc<WatchedTree>,
+    tree: String,
+}
+
+impl ReviewedState {
+    /// Writes it into a folder, which is made.
+    pub(crate) async fn export(&self, to: &Path) -> Result<(), Problem> {
+        fs::create_dir_all(to).map_err(|e| unable(&e))?;
+        self.watched.reviewed.export(&self.tree, to).await.map_err(|e| unable(&e))
+    }
+}
+
+impl PartialEq for ReviewedState {
+    fn eq(&self, other: &Self) -> bool {
+        self.tree == other.tree
+    }
+}
+
+impl Eq for ReviewedState {}
+
+impl fmt::Debug for ReviewedState {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("ReviewedState").field(&self.tree).finish()
+    }
 }
 
 async fn files(
@@ -177,7 +226,13 @@ async fn files(
         _ => None,
     };
     let is_empty = entries.is_empty();
-    Ok((!is_empty).then_some(Submission { work: Work::Files(entries), texts, what: named(&shown), file }))
+    Ok((!is_empty).then_some(Submission {
+        work: Work::Files(entries),
+        texts,
+        what: named(&shown),
+        file,
+        reviewed: None,
+    }))
 }
 
 fn named(paths: &[String]) -> String {

@@ -95,12 +95,22 @@ impl Reviewed {
         range: &Range,
         keep: &(dyn Fn(&str) -> bool + Sync),
     ) -> Result<(Tree, Vec<Text>), WorkspaceError> {
+        let (from, to) = self.states(range).await?;
+        self.changes_between(&from, &to, keep).await
+    }
+
+    /// What a range compares, as trees.
+    pub async fn states(&self, range: &Range) -> Result<(String, String), WorkspaceError> {
         let Some((place, indexed)) = &self.repository else {
             let reason = "not a git repository: name files to review";
             return Err(WorkspaceError::unusable(self.root.to_string_lossy(), reason));
         };
-        let (from, to) = self.ends(range, place, indexed).await?;
-        self.changes_between(&from, &to, keep).await
+        self.ends(range, place, indexed).await
+    }
+
+    /// Writes a state into a folder.
+    pub async fn export(&self, tree: &str, to: &Path) -> Result<(), WorkspaceError> {
+        self.store.export(tree, to).await
     }
 
     /// What the user sees at this moment, as a tree that [`Self::changes_between`] compares.

@@ -18,7 +18,7 @@ use case::{Case, RESULT, Seen, TOOLS};
 use gadfly_agents::agent::observing;
 use gadfly_agents::{Call, KINDS, Link, Progress, RawToolResult, Spoken};
 use gadfly_engine::{Role, Speaker};
-use stage::{RESPONSES, Stage, When};
+use stage::{BANNER, JSON, RESPONSES, Stage, When};
 use tokio_util::sync::CancellationToken;
 
 /// Longer than any call of the suite may take: reaching it is a failure, not a measurement.
@@ -71,6 +71,27 @@ const EXEMPT: &[(&str, Case, &str)] = &[
         "a program has no mode that could be set; what holds it is the runtime's: Landlock and the comparison",
     ),
     ("command", Case::GoesOn, "a program is told everything each time; it has no conversations"),
+    (JSON, Case::Streams, AS_COMMAND),
+    (JSON, Case::Refuses, AS_COMMAND),
+    (JSON, Case::Truncates, AS_COMMAND),
+    (JSON, Case::Retries, AS_COMMAND),
+    (JSON, Case::HasNoQuota, AS_COMMAND),
+    (JSON, Case::Unauthorised, AS_COMMAND),
+    (JSON, Case::TooLong, AS_COMMAND),
+    (JSON, Case::Structured, AS_COMMAND),
+    (JSON, Case::ReadsOnly, AS_COMMAND),
+    (JSON, Case::UsesTools, AS_COMMAND),
+    (BANNER, Case::Streams, AS_COMMAND),
+    (BANNER, Case::Refuses, AS_COMMAND),
+    (BANNER, Case::Truncates, AS_COMMAND),
+    (BANNER, Case::Retries, AS_COMMAND),
+    (BANNER, Case::HasNoQuota, AS_COMMAND),
+    (BANNER, Case::Unauthorised, AS_COMMAND),
+    (BANNER, Case::TooLong, AS_COMMAND),
+    (BANNER, Case::Structured, AS_COMMAND),
+    (BANNER, Case::ReadsOnly, AS_COMMAND),
+    (BANNER, Case::UsesTools, AS_COMMAND),
+    (BANNER, Case::GoesOn, "its form names no conversation; that of JSON does"),
     ("acp", Case::Retries, "the protocol has no message for a request that an agent repeats"),
     ("acp", Case::Structured, "the protocol has no schema for an answer; the brief shows the form"),
     ("scripted", Case::Retries, "it has nothing between itself and its answer"),
@@ -82,6 +103,7 @@ const EXEMPT: &[(&str, Case, &str)] = &[
     ),
     ("scripted", Case::GoesOn, "its answers are written down beforehand"),
 ];
+const AS_COMMAND: &str = "as with `command`: only where its reply, its usage and its session stand is said";
 const NO_HANDS: &str = "it has no tools of its own: the tools it asks for are used by whoever calls it, and a critic is offered none";
 const OWN_HANDS: &str = "it has tools of its own, and is offered no others";
 const WHOLE: &str = "the API keeps no conversation: every call is told everything";
@@ -182,7 +204,7 @@ async fn play_as(stage: &Stage, call: Call) -> Seen {
 
 /// All kinds, and the forms of one that has several.
 fn kinds() -> impl Iterator<Item = &'static str> {
-    KINDS.iter().map(|kind| kind.name).chain([RESPONSES])
+    KINDS.iter().map(|kind| kind.name).chain([RESPONSES, JSON, BANNER])
 }
 
 #[tokio::test]

@@ -6,7 +6,8 @@ use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use gadfly_agents::{
-    Agent, AgentServices, AgentSpec, Api, Fault, Jitter, Script, ScriptedReply, Secret, build,
+    Agent, AgentServices, AgentSpec, Api, BriefAs, Fault, Jitter, OutputForm, Script, ScriptedReply, Secret,
+    build,
 };
 use gadfly_testbed::{Behaviour, Server};
 
@@ -23,6 +24,10 @@ pub enum When {
 
 /// The kind `openai` in its other form.
 pub const RESPONSES: &str = "openai (responses)";
+
+/// The kind `command` with a program that writes JSON, and with one that writes a banner around its reply.
+pub const JSON: &str = "command (json)";
+pub const BANNER: &str = "command (text)";
 
 /// An agent ready to be called, and the means to see what happens around it.
 pub struct Stage {
@@ -129,6 +134,13 @@ pub async fn set(kind: &'static str, case: Case) -> Stage {
             let launcher = Arc::new(Plain::default());
             (AgentSpec { command, ..spec }, started_by(world, &launcher), Around::Launcher(launcher))
         }
+        JSON | BANNER => {
+            let (program, output) = if kind == JSON { in_json(case) } else { in_text(case) };
+            let command = ["sh", "-c", program].map(str::to_owned).to_vec();
+            let launcher = Arc::new(Plain::default());
+            let spec = AgentSpec { command, output, ..spec };
+            (spec, started_by(world, &launcher), Around::Launcher(launcher))
+        }
         "claude-code" | "codex" | "gemini" | "opencode" => {
             let words = cli_words(kind, case);
             let command = [FAKE_CLI, kind].into_iter().map(str::to_owned).chain(words);
@@ -148,7 +160,11 @@ pub async fn set(kind: &'static str, case: Case) -> Stage {
         other => panic!("kind `{other}` has no stage: add one, or the suite does not cover it"),
     };
     let spec = AgentSpec { api: (kind == RESPONSES).then_some(Api::Responses), ..spec };
-    let kind = if kind == RESPONSES { "openai" } else { kind };
+    let kind = match kind {
+        RESPONSES => "openai",
+        JSON | BANNER => "command",
+        kind => kind,
+    };
     let agent = build(kind, spec.clone(), &world).unwrap();
     Stage {
         cancel,
@@ -266,6 +282,54 @@ fn program(case: Case) -> &'static str {
         Case::KeepsItsKey => "env",
         _ => "cat >/dev/null; printf 'A fine draft: short, and true.'",
     }
+}
+
+/// A program that says in JSON what it says.
+fn in_json(case: Case) -> (&'static str, OutputForm) {
+    let at = |pointer: &str| Some(pointer.to_owned());
+    let form = OutputForm {
+        reply: at("/result"),
+        usage: at("/usage"),
+        session: at("/session_id"),
+        resume: vec!["--resume".to_owned()],
+        ..OutputForm::default()
+    };
+    let program = match case {
+        Case::Garbage => r#"cat >/dev/null; echo 'Segmentation fault'; printf '{"result":'"#,
+        Case::Empty => r#"cat >/dev/null; echo '{"result":""}'"#,
+        Case::GoesOn => {
+            r#"cat >/dev/null; printf '{"result":"session=%s","session_id":"%s"}' "$1" "${1:-new}""#
+        }
+        Case::TimesOut | Case::CancelledDuring | Case::Breaks | Case::Huge | Case::KeepsItsKey => {
+            program(case)
+        }
+        _ => {
+            r#"cat >/dev/null; echo 'Agent 1.0'; echo '{"type":"step","session_id":"a"}'
+            echo '{"type":"result","result":"A fine draft: short, and true.","usage":{"input_tokens":11,"output_tokens":7},"session_id":"a"}'"#
+        }
+    };
+    (program, form)
+}
+
+/// A program that reads its brief from a file and says more than its reply.
+fn in_text(case: Case) -> (&'static str, OutputForm) {
+    let form = OutputForm {
+        brief: BriefAs::File,
+        reply: Some(r"(?s)\nMode: [^\n]*\n+(?<reply>.*\S)\s*\nTokens: ".to_owned()),
+        usage: Some(r"Tokens: (?<input>[0-9.]+k?) sent, (?<output>[0-9.]+k?) received".to_owned()),
+        ..OutputForm::default()
+    };
+    let program = match case {
+        Case::Garbage => "echo 'Segmentation fault'",
+        Case::Empty => r"printf 'Agent 1.0\nMode: whole\n\nTokens: 1.2k sent, 0 received.\n'",
+        Case::TimesOut | Case::CancelledDuring | Case::Breaks | Case::Huge | Case::KeepsItsKey => {
+            program(case)
+        }
+        _ => {
+            r#"test -s "$0" && printf 'Agent 1.0\nMode: whole\n\nA fine draft: short, and true.\n\nTokens: 1.2k sent, 12 received.\n'"#
+        }
+    };
+    (program, form)
 }
 
 fn replies(case: Case) -> Vec<ScriptedReply> {

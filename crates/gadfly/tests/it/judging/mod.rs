@@ -17,4 +17,5 @@ mod meddling;
 mod parallel;
 mod parts;
 mod reasons;
+mod reviewed;
 mod weakened;

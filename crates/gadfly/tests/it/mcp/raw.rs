@@ -152,3 +152,37 @@ fn a_rejection_that_was_overruled_is_said_to_be_one() {
     let words = listed["result"]["content"][0]["text"].as_str().unwrap();
     assert!(words.contains("approved (overruled)"), "{words}");
 }
+
+#[test]
+fn a_goal_that_is_named_is_started_and_one_in_words_only_by_the_user() {
+    let project =
+        Project::new(&[], &[APPROVE], "[goals.kept]\ngoal = \"Keep it.\"\nuntil = \"test -f done.txt\"\n");
+    let mut lines = Lines::open(&project);
+    lines.greet(&json!({}));
+    let mut said = |tool: &str, args| lines.call(tool, &args)["result"]["content"][0]["text"].to_string();
+    for (args, why) in [
+        (json!({}), "kept"),
+        (json!({ "name": "other" }), "no goal `other`"),
+        (json!({ "name": "kept", "goal": "x" }), "not both"),
+        (json!({ "name": "kept", "until": ["true"] }), "leave it out"),
+        (json!({ "goal": "Make it so.", "until": ["touch started"] }), "agrees in a form"),
+    ] {
+        let refused = said("start_goal", args.clone());
+        assert!(refused.contains(why), "{args}: {refused}");
+    }
+    assert!(!project.path("started").exists());
+    assert!(said("list_runs", json!({})).contains("no runs"));
+    assert!(said("steer_goal", json!({ "run": "zz", "text": "x" })).contains("no runs"));
+}
+
+#[test]
+fn a_list_that_came_as_a_string_is_a_list() {
+    let project = Project::new(&[], &[APPROVE], "");
+    let mut lines = Lines::open(&project);
+    lines.greet(&json!({}));
+    let args = json!({ "task": "Write.", "criteria": "[\"short\", \"true\"]", "wait_seconds": "5" });
+    let said = lines.call("start_loop", &args);
+    assert_ne!(said["result"]["isError"], json!(true), "{said}");
+    let text = said["result"]["content"][0]["text"].as_str().unwrap();
+    assert!(text.contains("short") && text.contains("true"), "{text}");
+}

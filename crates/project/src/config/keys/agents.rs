@@ -1,9 +1,9 @@
 //! The rows of `[agents.NAME]` and its prices.
 
 use super::{
-    APIS, CONCURRENT, CONNECT_TIMEOUT, CONTEXT, CONVERSING, ConfigSection, EFFORTS, FIRST_BYTE_TIMEOUT,
-    Fixed, HTTP, IDLE_TIMEOUT, Key, MACHINE, MAX_MEMORY_MB, MAX_PROCESSES, MAX_STEPS, MAX_TOKENS, OPENAI,
-    PROCESS, PROMPTED, SANDBOX, SCRIPTED, Shape, THINKING, TIMEOUT, TOKENS, USD,
+    ACP, APIS, BRIEFS, COMMAND, CONCURRENT, CONNECT_TIMEOUT, CONTEXT, CONVERSING, ConfigSection, EFFORTS,
+    FIRST_BYTE_TIMEOUT, Fixed, HTTP, IDLE_TIMEOUT, Key, MACHINE, MAX_MEMORY_MB, MAX_PROCESSES, MAX_STEPS,
+    MAX_TOKENS, OPENAI, PROCESS, PROMPTED, SANDBOX, SCRIPTED, Shape, THINKING, TIMEOUT, TOKENS, USD,
 };
 
 const fn key(name: &'static str, shape: Shape) -> Key {
@@ -57,6 +57,40 @@ pub const AGENTS: &[Key] = &[
         .more("There is no shell. The brief comes on standard input; a program of kind command prints its reply.")
         .like("[\"./critic.sh\"]"),
     key("args", Shape::Texts).only(PROCESS).says("Arguments added at the end").like("[\"--strict\"]"),
+    key("brief", BRIEFS)
+        .or(Fixed::Text("stdin"))
+        .only(COMMAND)
+        .says("How it gets the brief: on standard input, as its last argument, or as a file whose path is that")
+        .more("An argument has at most 128 KiB."),
+    key("reply", Shape::Text)
+        .only(COMMAND)
+        .says("Where in its output the reply stands: a JSON pointer, or a pattern with the group `reply`")
+        .more(
+            "A pointer is looked up in the output, if that is JSON, else in the last of its lines that has it; `-` is \
+             the last of a list. Default: all it prints.",
+        )
+        .like("\"/result\""),
+    key("usage_in", Shape::Text)
+        .only(COMMAND)
+        .says("Where in its output stands what the call used: a JSON pointer to its counts, or a pattern")
+        .more("The pattern's groups: `input`, `output`, `cache_read`, `cache_write`, `cost`.")
+        .like("\"/usage\""),
+    key("cost_in", Shape::Text)
+        .only(COMMAND)
+        .says("The JSON pointer to the dollars it cost, where they stand apart from the counts")
+        .like("\"/total_cost_usd\""),
+    key("session_in", Shape::Text)
+        .only(COMMAND)
+        .says("Where in its output stands the name of its conversation: a JSON pointer, or a pattern with the group `session`")
+        .like("\"/session_id\""),
+    key("resume", Shape::Texts)
+        .only(COMMAND)
+        .says("Arguments before that name, with which a worker's next round goes on")
+        .like("[\"--resume\"]"),
+    key("login", Shape::Text)
+        .only(ACP)
+        .says("The way to log in, of those the agent offers by id, that is asked for before a session")
+        .like("\"openai-api-key\""),
     key("env", Shape::Texts)
         .only(PROCESS)
         .says("Names of variables passed through")
