@@ -27,14 +27,13 @@ async function live(op) {
     .onRequest(client.session.requestPermission, ({ params }) => {
       seen.permissions += 1;
       const wanted = params.toolCall.title?.startsWith("Gadfly") ? "reject_once" : "allow_once";
-      const option = params.options.find((o) => o.kind === wanted) ?? params.options[0];
+      const option = params.options.findLast((o) => o.kind === wanted) ?? params.options[0];
       return { outcome: { outcome: "selected", optionId: option.optionId } };
     })
     .onRequest(client.fs.readTextFile, async ({ params }) => {
       seen.reads += 1;
-      const content = await readFile(params.path, "utf8").catch(() => {
-        throw acp.RequestError.resourceNotFound(params.path);
-      });
+      // One that is not there is a new buffer.
+      const content = await readFile(params.path, "utf8").catch(() => "");
       return { content };
     })
     .onRequest(client.fs.writeTextFile, async ({ params }) => {

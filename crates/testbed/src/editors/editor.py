@@ -20,7 +20,7 @@ class Editor(acp.Client):
     async def request_permission(self, session_id, tool_call, options, **_):
         SEEN["permissions"] += 1
         wanted = "reject_once" if (tool_call.title or "").startswith("Gadfly") else "allow_once"
-        option = next((o for o in options if o.kind == wanted), options[0])
+        option = next((o for o in reversed(options) if o.kind == wanted), options[0])
         chosen = schema.AllowedOutcome(option_id=option.option_id, outcome="selected")
         return schema.RequestPermissionResponse(outcome=chosen)
 
@@ -33,10 +33,9 @@ class Editor(acp.Client):
 
     async def read_text_file(self, session_id, path, line=None, limit=None, **_):
         SEEN["reads"] += 1
-        try:
-            return schema.ReadTextFileResponse(content=Path(path).read_text())
-        except OSError as error:
-            raise acp.RequestError.resource_not_found(path) from error
+        # One that is not there is a new buffer.
+        file = Path(path)
+        return schema.ReadTextFileResponse(content=file.read_text() if file.exists() else "")
 
     async def write_text_file(self, session_id, path, content, **_):
         SEEN["writes"] += 1

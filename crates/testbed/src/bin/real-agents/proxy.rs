@@ -16,7 +16,8 @@ use crate::trial::{command, text};
 const LIMIT: Duration = Duration::from_mins(4);
 const PROMPT: &str = "Write a greeting into `greeting.txt`.";
 /// Asked for so, the model calls its shell until somebody stops it.
-const ENDLESS: &str = "End with `CLAIM_COMPLETE: ` and a reason.\nGOAL:\nWrite a greeting into `greeting.txt`.\n";
+const ENDLESS: &str =
+    "End with `CLAIM_COMPLETE: ` and a reason.\nGOAL:\nWrite a greeting into `greeting.txt`.\n";
 const APPROVES: &str = "[STATUS: APPROVED]\nAll of it is there.";
 const REJECTS: &str = "[STATUS: REJECTED]\n- write `second.txt`, too";
 
@@ -163,9 +164,15 @@ impl ProxyTrial<'_> {
         );
         if self.scene.play == "cut" {
             let is_cut = stop == "cancelled" && approved == 0 && !said.contains("approved by judge");
-            return if is_cut { Ok("cancelled, nothing approved".to_owned()) } else { wrong("it was not cut") };
+            return if is_cut {
+                Ok("cancelled, nothing approved".to_owned())
+            } else {
+                wrong("it was not cut")
+            };
         }
-        if stop != "end_turn" || approved != 1 || !said.contains("approved by judge") {
+        // The run that was cut off is heard to its end first, too.
+        let is_counted = approved == 1 || (approved == 2 && self.scene.play == "kill");
+        if stop != "end_turn" || !is_counted || !said.contains("approved by judge") {
             return wrong(&format!("{approved} approved runs in place of one"));
         }
         match self.scene.name {
@@ -176,7 +183,9 @@ impl ProxyTrial<'_> {
             "asked" if count("permissions") == 0 => wrong("nobody was asked"),
             _ if !is_there("greeting.txt") => wrong("greeting.txt is not there"),
             "mended" => Ok(format!("sent back, mended, approved; {ways}")),
-            "killed" => Ok("loaded again: the cut turn is named as not judged; the next one approved".to_owned()),
+            "killed" => {
+                Ok("loaded again: the cut turn is named as not judged; the next one approved".to_owned())
+            }
             _ => Ok(format!("approved; {ways}")),
         }
     }
@@ -186,7 +195,7 @@ impl ProxyTrial<'_> {
         match self.found.program.family {
             Family::Codex => {
                 let path = home.join(".codex/config.toml");
-                let config = text(&path)?.replace("\"never\"", "\"untrusted\"");
+                let config = text(&path)?.replace("\"never\"", "\"on-request\"");
                 write(&path, &config.replace("workspace-write", "read-only"))
             }
             Family::OpenCode => {
@@ -199,7 +208,8 @@ impl ProxyTrial<'_> {
 }
 
 fn settings() -> String {
-    "[agents.judge]\nkind = \"command\"\ncommand = [\"sh\", \"critic.sh\"]\n[defaults]\ncritic = \"judge\"\n".to_owned()
+    "[agents.judge]\nkind = \"command\"\ncommand = [\"sh\", \"critic.sh\"]\n[defaults]\ncritic = \"judge\"\n"
+        .to_owned()
 }
 
 fn critic(acts: &str) -> String {
