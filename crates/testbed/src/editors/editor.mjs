@@ -1,5 +1,6 @@
 // An editor by the protocol's TypeScript SDK, without a person: `node editor.mjs SCENE FOLDER PROMPT -- AGENT …` plays a
-// scene with the agent and prints what it saw as one line of JSON. `ACP_SDK` names the SDK's module.
+// scene with the agent and prints what it saw as one line of JSON. `ACP_SDK` names the SDK's module, `ACP_MODE` the mode
+// that the session is put into.
 //
 // turn: one prompt. cut: cancelled at the second tool call. kill: the agent is killed as soon as Gadfly judges and what
 // holds the critic, FOLDER/../hold, is taken away; a second agent loads the session and is asked for another file.
@@ -80,7 +81,12 @@ async function live(op) {
   return done;
 }
 
-const opened = async (ctx) => (await ctx.request(agent.session.new, { cwd, mcpServers: [] })).sessionId;
+async function opened(ctx) {
+  const { sessionId } = await ctx.request(agent.session.new, { cwd, mcpServers: [] });
+  const modeId = process.env.ACP_MODE;
+  if (modeId) await ctx.request(agent.session.setMode, { sessionId, modeId });
+  return sessionId;
+}
 const prompt = (ctx, sessionId, words = text) =>
   ctx.request(agent.session.prompt, { sessionId, prompt: [{ type: "text", text: words }] }).then((end) => end.stopReason);
 

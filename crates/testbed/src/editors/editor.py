@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import os
 import sys
 from pathlib import Path
 
@@ -96,7 +97,10 @@ class Life:
             self.process.kill()
 
     async def opened(self):
-        return (await self.agent.new_session(cwd=CWD, mcp_servers=[])).session_id
+        session = (await self.agent.new_session(cwd=CWD, mcp_servers=[])).session_id
+        if mode := os.environ.get("ACP_MODE"):
+            await self.agent.set_session_mode(mode_id=mode, session_id=session)
+        return session
 
     async def prompt(self, session, words=TEXT):
         return (await self.agent.prompt(session_id=session, prompt=[acp.text_block(words)])).stop_reason

@@ -47,7 +47,7 @@ pub const SCENES: &[ProxyScene] = &[
         name: "killed",
         play: "kill",
         prompt: PROMPT,
-        critic: "while [ -e ../hold ]; do sleep 0.2; done; say \"$yes\"",
+        critic: "while [ -e \"$hold\" ]; do sleep 0.2; done; say \"$yes\"",
         asks: false,
     },
 ];
@@ -104,12 +104,12 @@ impl ProxyTrial<'_> {
     async fn judged(&self) -> Result<String, TrialError> {
         let (home, project) = (self.folder.join("home"), self.folder.join("project"));
         std::fs::create_dir_all(&home)?;
-        let env = self.found.settle(&home, self.server.addr, "agent")?;
+        let mut env = self.found.settle(&home, self.server.addr, "agent")?;
         if self.scene.asks {
-            self.asking(&home, &project)?;
+            env.push(("ACP_MODE".to_owned(), self.asking(&project)?.to_owned()));
         }
         write(&project.join("gadfly.toml"), &settings())?;
-        write(&project.join("critic.sh"), &critic(self.scene.critic))?;
+        write(&project.join("critic.sh"), &critic(self.scene.critic, &self.folder.join("hold")))?;
         write(&project.join(".gitignore"), ".gadfly/\n.gemini/\n")?;
         write(&self.folder.join("hold"), "")?;
         for git in [&["init", "-q"][..], &["add", "-A"], &["commit", "-q", "-m", "Before the turn"]] {
@@ -190,19 +190,17 @@ impl ProxyTrial<'_> {
         }
     }
 
-    /// The agent asks before it writes. Claude Code and Gemini CLI do so by themselves.
-    fn asking(&self, home: &Path, project: &Path) -> Result<(), TrialError> {
+    /// Has the agent ask before it writes: the mode to put it into, if that does it. Claude Code and Gemini CLI ask by
+    /// themselves.
+    fn asking(&self, project: &Path) -> Result<&'static str, TrialError> {
         match self.found.program.family {
-            Family::Codex => {
-                let path = home.join(".codex/config.toml");
-                let config = text(&path)?.replace("\"never\"", "\"on-request\"");
-                write(&path, &config.replace("workspace-write", "read-only"))
-            }
+            Family::Codex => Ok("read-only"),
             Family::OpenCode => {
                 let asks = json!({ "permission": { "edit": "ask", "bash": "ask" } });
-                write(&project.join("opencode.json"), &asks.to_string())
+                write(&project.join("opencode.json"), &asks.to_string())?;
+                Ok("")
             }
-            _ => Ok(()),
+            _ => Ok(""),
         }
     }
 }
@@ -212,6 +210,9 @@ fn settings() -> String {
         .to_owned()
 }
 
-fn critic(acts: &str) -> String {
-    format!("brief=$(cat)\nyes='{APPROVES}'\nno='{REJECTS}'\nsay() {{ printf '%s\\n' \"$1\"; }}\n{acts}\n")
+fn critic(acts: &str, hold: &Path) -> String {
+    let hold = hold.display();
+    format!(
+        "hold='{hold}'\nbrief=$(cat)\nyes='{APPROVES}'\nno='{REJECTS}'\nsay() {{ printf '%s\\n' \"$1\"; }}\n{acts}\n"
+    )
 }
