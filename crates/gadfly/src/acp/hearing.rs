@@ -124,7 +124,7 @@ pub fn from_agent(proxy: &Arc<AcpProxy>, line: &[u8]) -> Passing {
         sessions.opened(&id, heard.opened());
         (sessions.turn(&id), sessions.loaded(&id))
     };
-    if let Some(session) = loaded {
+    if let Some(session) = loaded.filter(|_| heard.is_taken()) {
         return turn::left_open(proxy, &session).map_or(Passing::AsItIs, Passing::WithMore);
     }
     let Some(turn) = turn else { return Passing::AsItIs };

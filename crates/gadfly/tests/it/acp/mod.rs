@@ -176,6 +176,10 @@ fn a_turn_that_was_cut_off_before_its_run_began_is_told_once_when_the_session_is
     Editor::open(&desk, &[], &words).enter().killed_after("Write a", "Written.");
     assert!(desk.runs().is_empty(), "nothing had begun");
     let load = json!({ "sessionId": "session-1", "cwd": desk.path(""), "mcpServers": [] });
+    // An agent that does not take the session up: nobody would read it.
+    let mut refuses = Editor::open(&desk, &[], &["loads", "forgets"]);
+    assert!(refuses.ask("session/load", &load).answer.get("error").is_some());
+    assert_eq!(refuses.leave(), Some(0));
     for is_told in [true, false] {
         let mut editor = Editor::open(&desk, &[], &["loads", "own-write=b.rs:new"]);
         let loaded = editor.ask("session/load", &load);
