@@ -8,6 +8,7 @@ mod growth;
 mod langgraph;
 mod measure;
 mod opening;
+mod passing;
 mod scene;
 mod server;
 
@@ -22,6 +23,7 @@ use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
 const USAGE: &str = "usage: gadfly-bench [--quick] [--no-build] [--only contest|memory|start|storage]\n\
                      \u{20}      gadfly-bench open [--quick]\n\
+                     \u{20}      gadfly-bench passing [--no-build]\n\
                      \u{20}      gadfly-bench growth [--quick] [--no-build]\n\
                      \u{20}      gadfly-bench langgraph [--quick] [--no-build]\n\
                      \u{20}      gadfly-bench fill-store DIR [--runs N] [--records N] [--rounds N]\n\
@@ -49,6 +51,9 @@ fn main() -> Result<(), BenchError> {
         }
         ["open"] => opening::measure(&mut std::io::stdout(), opening::LARGE),
         ["open", "--quick"] => opening::measure(&mut std::io::stdout(), opening::QUICK),
+        ["passing", ref flags @ ..] => {
+            passing::measure(&mut std::io::stdout(), &binaries(Flags::read(flags)?.build)?.gadfly)
+        }
         ["growth", ref flags @ ..] => {
             let Flags { quick, build } = Flags::read(flags)?;
             let sizes = if quick { growth::QUICK } else { growth::FULL };

@@ -3,9 +3,10 @@
 //! judged ([decision 32](../../../docs/decisions/0032-a-critic-inside-any-editor.md)).
 //!
 //! `wire` carries lines, `message` reads and makes them, `sessions` is what is known of the editor's sessions, `hearing`
-//! decides what becomes of a line, `turn` judges.
+//! decides what becomes of a line, `turn` judges, `mark` outlives a crash.
 
 mod hearing;
+mod mark;
 mod message;
 mod sessions;
 mod turn;

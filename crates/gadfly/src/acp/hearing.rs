@@ -9,6 +9,7 @@ use std::time::Duration;
 use gadfly_runtime::prepare::WatchedTree;
 use tokio::sync::watch;
 
+use super::mark::TurnMark;
 use super::message::{self, AcpMessage};
 use super::sessions::EditorTurn;
 use super::wire::Passing;
@@ -93,7 +94,12 @@ impl AcpProxy {
         };
         let written = Mutex::new(BTreeSet::new());
         let cancelled = watch::channel(false).0;
-        let turn = EditorTurn { prompt: id, session, context, start, words, written, cancelled };
+        let mark = TurnMark::of(&session, &folder);
+        if let Err(why) = mark.set() {
+            let word = format!("Gadfly: a crash in this turn would leave no trace: {why}.");
+            self.tell(&session, &word).await;
+        }
+        let turn = EditorTurn { prompt: id, session, context, start, words, written, mark, cancelled };
         locked(&self.sessions).begin(turn);
         Passing::AsItIs
     }
@@ -118,7 +124,7 @@ pub fn from_agent(proxy: &Arc<AcpProxy>, line: &[u8]) -> Passing {
         sessions.opened(&id, heard.opened());
         (sessions.turn(&id), sessions.loaded(&id))
     };
-    if let Some(session) = loaded {
+    if let Some(session) = loaded.filter(|_| heard.is_taken()) {
         return turn::left_open(proxy, &session).map_or(Passing::AsItIs, Passing::WithMore);
     }
     let Some(turn) = turn else { return Passing::AsItIs };

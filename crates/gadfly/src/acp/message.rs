@@ -44,6 +44,11 @@ impl AcpMessage {
         self.whole.pointer("/result/sessionId")?.as_str()
     }
 
+    /// Whether it answers a request with anything but an error.
+    pub fn is_taken(&self) -> bool {
+        self.whole.get("result").is_some()
+    }
+
     pub fn stop_reason(&self) -> Option<&str> {
         self.whole.pointer("/result/stopReason")?.as_str()
     }

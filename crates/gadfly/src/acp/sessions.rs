@@ -7,6 +7,7 @@ use std::sync::{Arc, Mutex};
 use gadfly_runtime::prepare::WatchedTree;
 use tokio::sync::watch;
 
+use super::mark::TurnMark;
 use crate::context::Context;
 
 /// Words of the user's that are kept, and how long each may be.
@@ -26,6 +27,8 @@ pub struct EditorSessions {
     loading: HashMap<String, String>,
     /// Turns under way, by the id of their prompt.
     turns: HashMap<String, Arc<EditorTurn>>,
+    /// The editor or the agent is gone: what is under way stays marked.
+    is_closed: bool,
 }
 
 #[derive(Default, Clone)]
@@ -48,6 +51,7 @@ pub struct EditorTurn {
     pub start: Result<(WatchedTree, String), String>,
     pub words: Vec<String>,
     pub written: Mutex<BTreeSet<String>>,
+    pub mark: TurnMark,
     /// The editor cancelled it, or is gone.
     pub cancelled: watch::Sender<bool>,
 }
@@ -93,8 +97,11 @@ impl EditorSessions {
         self.turns.get(prompt).cloned()
     }
 
+    /// The turn is answered: nothing is open.
     pub fn over(&mut self, prompt: &str) {
-        self.turns.remove(prompt);
+        if let Some(turn) = self.turns.remove(prompt).filter(|_| !self.is_closed) {
+            turn.mark.lift();
+        }
     }
 
     pub fn cancel(&self, session: &str) {
@@ -103,7 +110,8 @@ impl EditorSessions {
         }
     }
 
-    pub fn close(&self) {
+    pub fn close(&mut self) {
+        self.is_closed = true;
         for turn in self.turns.values() {
             turn.cancelled.send_replace(true);
         }

@@ -6,9 +6,11 @@ use std::time::Duration;
 
 use gadfly_engine::Text;
 use gadfly_engine::work::Work;
+use gadfly_journal::Summary;
 use gadfly_runtime::prepare::Submission;
 use serde_json::{Value, json};
 
+use super::mark::TurnMark;
 use super::message::{self, EditorChoice};
 use super::sessions::EditorTurn;
 use super::{AcpProxy, locked};
@@ -164,23 +166,33 @@ fn change(turn: &EditorTurn, brought: &Submission) -> Result<(Text, Vec<String>)
     Ok((Text::new(note + diff.as_str()), changed))
 }
 
-/// Said after a session was taken up again whose last judgement was cut off.
+/// Said after a session was taken up again whose last turn was cut off.
 pub fn left_open(proxy: &AcpProxy, id: &str) -> Option<Vec<u8>> {
     let folder = locked(&proxy.sessions).session(id).folder.clone()?;
-    let context = crate::context::Context::read_at(proxy.global.clone(), &folder);
-    // Without a store there is nothing that could be open.
-    let journal = context.existing().ok()?;
-    let runs = session::runs(&journal, &judged_session(id, None)).ok()?;
-    let last = runs.first().filter(|run| !run.summary.ended)?;
-    let run = &last.summary.run;
+    let was_marked = TurnMark::of(id, &folder).lift();
+    let run = run_left_open(proxy, id, &folder);
+    if run.is_none() && !was_marked {
+        return None;
+    }
+    let run = run.map_or_else(String::new, |run| {
+        let show = next_command::command(&format!("show {}", run.run));
+        format!(" (run {}, {}; `{show}` has what is known)", run.run, run.state)
+    });
     let text = format!(
-        "Gadfly: an earlier turn of this session was not judged to its end (run {run}, {}), so its change is not \
-         approved. `{}` has what is known; `{}` judges what is not committed.",
-        last.summary.state,
-        next_command::command(&format!("show {run}")),
+        "Gadfly: an earlier turn of this session was not judged to its end{run}, so its change is not approved. `{}` \
+         judges what is not committed.",
         next_command::command("review --diff HEAD"),
     );
     Some(message::chunk(id, &text))
+}
+
+/// The session's last run, if it is not over.
+fn run_left_open(proxy: &AcpProxy, id: &str, folder: &Path) -> Option<Summary> {
+    let context = crate::context::Context::read_at(proxy.global.clone(), folder);
+    // Without a store there is nothing that could be open.
+    let journal = context.existing().ok()?;
+    let last = session::runs(&journal, &judged_session(id, None)).ok()?.into_iter().next()?;
+    Some(last.summary).filter(|run| !run.ended)
 }
 
 fn judged_session(id: &str, sent_back: Option<bool>) -> JudgedSession {

@@ -35,7 +35,7 @@ pub(super) fn whole(said: &ReplyContent, shape: ReplyShape<'_>) -> Value {
         None => json!({"type": "text", "text": said.text}),
     });
     json!({
-        "id": "msg_testbed", "type": "message", "role": "assistant", "model": shape.model,
+        "id": format!("msg_{:016x}", shape.id), "type": "message", "role": "assistant", "model": shape.model,
         "content": content, "stop_reason": stop_reason(said), "stop_sequence": null,
         "usage": {"input_tokens": input - input / 2, "cache_creation_input_tokens": 0,
             "cache_read_input_tokens": input / 2, "output_tokens": output},
@@ -59,7 +59,7 @@ pub(super) fn events(said: &ReplyContent, shape: ReplyShape<'_>) -> Events {
     let mut opening = vec![event(
         "message_start",
         &json!({"type": "message_start", "message": {
-            "id": "msg_testbed", "type": "message", "role": "assistant", "model": shape.model,
+            "id": format!("msg_{:016x}", shape.id), "type": "message", "role": "assistant", "model": shape.model,
             "content": [], "stop_reason": null, "stop_sequence": null,
             "usage": {"input_tokens": input - input / 2, "cache_creation_input_tokens": 0,
                 "cache_read_input_tokens": input / 2, "output_tokens": 1},

@@ -92,6 +92,13 @@ impl Editor {
         self.lines.signal("KILL");
     }
 
+    /// Prompts, and ends Gadfly as a crash does as soon as this was said.
+    pub fn killed_after(mut self, text: &str, words: &str) {
+        self.request("session/prompt", &Self::prompted(text));
+        self.until(|seen| seen.said.contains(words), None);
+        self.lines.signal("KILL");
+    }
+
     pub fn ask(&mut self, method: &str, params: &Value) -> Seen {
         let id = self.request(method, params);
         self.until(|_| false, Some(id))

@@ -3,6 +3,7 @@
 #![cfg(target_os = "linux")]
 
 mod editor;
+mod sdk;
 
 use serde_json::json;
 
@@ -166,6 +167,42 @@ fn what_a_crash_left_unjudged_is_told_when_the_session_is_loaded() {
     let next = editor.prompt("/gadfly off go on");
     let told = format!("{}{}", loaded.said, next.said);
     assert!(told.contains("was not judged to its end"), "{told}");
+}
+
+#[test]
+fn a_turn_that_was_cut_off_before_its_run_began_is_told_once_when_the_session_is_loaded() {
+    let desk = Desk::new(&[APPROVE]);
+    let words = ["loads", "own-write=a.rs:other", "say=Written.", "hang"];
+    Editor::open(&desk, &[], &words).enter().killed_after("Write a", "Written.");
+    assert!(desk.runs().is_empty(), "nothing had begun");
+    let load = json!({ "sessionId": "session-1", "cwd": desk.path(""), "mcpServers": [] });
+    // An agent that does not take the session up: nobody would read it.
+    let mut refuses = Editor::open(&desk, &[], &["loads", "forgets"]);
+    assert!(refuses.ask("session/load", &load).answer.get("error").is_some());
+    assert_eq!(refuses.leave(), Some(0));
+    for is_told in [true, false] {
+        let mut editor = Editor::open(&desk, &[], &["loads", "own-write=b.rs:new"]);
+        let loaded = editor.ask("session/load", &load);
+        let next = editor.prompt("go on");
+        let told = format!("{}{}", loaded.said, next.said);
+        assert_eq!(told.contains("was not judged to its end"), is_told, "{told}");
+        assert_eq!(editor.leave(), Some(0));
+    }
+}
+
+#[test]
+fn an_editor_by_the_official_sdk_sees_a_turn_approved_and_one_mended() {
+    let desk = Desk::new(&[APPROVE]);
+    let Some(seen) = sdk::played(&desk, &["ask=execute:make", "run=echo hi", "own-write=b.rs:new"]) else {
+        return;
+    };
+    assert_eq!(seen["stop"], "end_turn", "{seen}");
+    assert!(seen["permissions"] == 1 && seen["terminals"] == 1, "{seen}");
+    assert!(seen["said"].as_str().unwrap().contains("approved by judge"), "{seen}");
+    let desk = Desk::new(&[REJECT, APPROVE]);
+    let seen = sdk::played(&desk, &MENDS).unwrap();
+    let said = seen["said"].as_str().unwrap();
+    assert!(said.contains("asks for more") && said.contains("approved by judge"), "{seen}");
 }
 
 #[test]

@@ -7,5 +7,5 @@ mod ending;
 pub mod lines;
 mod raw;
 mod scenarios;
-mod support;
+pub mod support;
 mod tasks;

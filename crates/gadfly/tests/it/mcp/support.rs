@@ -101,12 +101,12 @@ fn script(replies: &[&str]) -> String {
     text
 }
 
-fn node() -> PathBuf {
+pub fn node() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/node")
 }
 
 /// Installs the clients once, under a lock that other test programs respect, too.
-fn clients_are_there() -> bool {
+pub fn clients_are_there() -> bool {
     static THERE: OnceLock<bool> = OnceLock::new();
     *THERE.get_or_init(|| {
         let runs =

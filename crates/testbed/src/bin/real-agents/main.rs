@@ -1,4 +1,4 @@
-//! `real-agents [--install] [--dir DIR] [--only NAME]… [--gadfly PATH] [--keep]`: runs the programs people have
+//! `real-agents [--install] [--dir DIR] [--only NAME]… [--gadfly PATH] [--proxy] [--keep]`: runs the programs people have
 //! (Claude Code, Codex, Gemini CLI, `OpenCode`, and agents that speak the Agent Client Protocol) through whole
 //! loops of the real `gadfly`, as worker and as critic, against a model server on loopback.
 //!
@@ -8,6 +8,7 @@
 mod install;
 mod outcome;
 mod programs;
+mod proxy;
 mod trial;
 
 use std::collections::BTreeMap;
@@ -20,13 +21,15 @@ use gadfly_testbed::{Behaviour, Server};
 
 use outcome::Tally;
 use programs::{LocatedProgram, PROGRAMS};
+use proxy::{ProxyEditor, ProxyTrial, SCENES};
 use trial::{LOOPS, TrialStage};
 
-const USAGE: &str = "usage: real-agents [--install] [--dir DIR] [--only NAME]... [--gadfly PATH] [--keep]\n\
+const USAGE: &str = "usage: real-agents [--install] [--dir DIR] [--only NAME]... [--gadfly PATH] [--proxy] [--keep]\n\
     --install      install the programs into DIR with npm first (about 2 GB)\n\
     --dir DIR      where they are, or go; without it those on PATH are taken\n\
     --only NAME    this program only; may be repeated\n\
     --gadfly PATH  the gadfly to run; without it the one beside this program is built and taken\n\
+    --proxy        instead of loops: `gadfly acp` between two clients and the agents that speak the protocol\n\
     --keep         keep the folders of loops that went well, too";
 
 type TrialError = Box<dyn Error>;
@@ -37,6 +40,7 @@ struct TrialOptions {
     dir: Option<PathBuf>,
     only: Vec<String>,
     gadfly: Option<PathBuf>,
+    proxy: bool,
     keep: bool,
 }
 
@@ -47,6 +51,7 @@ impl TrialOptions {
             let mut value = || args.next().ok_or(USAGE);
             match flag.as_str() {
                 "--install" => wishes.install = true,
+                "--proxy" => wishes.proxy = true,
                 "--keep" => wishes.keep = true,
                 "--dir" => wishes.dir = Some(std::path::absolute(value()?)?),
                 "--gadfly" => wishes.gadfly = Some(std::path::absolute(value()?)?),
@@ -83,11 +88,19 @@ async fn main() -> Result<ExitCode, TrialError> {
         if !wishes.only.is_empty() && !wishes.only.iter().any(|name| name == program.name) {
             continue;
         }
+        if wishes.proxy && program.kind != "acp" {
+            continue;
+        }
         let Some(found) = program.find(wishes.dir.as_deref()) else {
             tally.missing(program.name);
             continue;
         };
-        run_program(&found, &gadfly, &server, &folder, &mut tally).await?;
+        if wishes.proxy {
+            let editors = ProxyEditor::all(wishes.dir.as_deref());
+            between(&editors, &found, &gadfly, &server, &folder, &mut tally).await?;
+        } else {
+            run_program(&found, &gadfly, &server, &folder, &mut tally).await?;
+        }
     }
     let mut out = std::io::stdout();
     writeln!(out, "{}", tally.line())?;
@@ -123,6 +136,37 @@ async fn run_program(
             Err(why) => {
                 writeln!(out, "{name:<28} {:<9} FAILED: {why}", wanted.name)?;
                 failed.insert(wanted.name, why.to_string());
+            }
+        }
+        out.flush()?;
+    }
+    tally.ran(&name, failed.keys().copied());
+    Ok(())
+}
+
+/// `gadfly acp` between each of the editors and the agent, scene by scene.
+async fn between(
+    editors: &[ProxyEditor],
+    found: &LocatedProgram,
+    gadfly: &Path,
+    server: &Server,
+    folder: &Path,
+    tally: &mut Tally,
+) -> Result<(), TrialError> {
+    let mut out = std::io::stdout();
+    let name = found.title();
+    let mut failed = BTreeMap::new();
+    for (editor, scene) in editors.iter().flat_map(|editor| SCENES.iter().map(move |scene| (editor, scene))) {
+        let folder =
+            folder.join(format!("{}-{}-{}", found.program.name, editor.name.replace(' ', "-"), scene.name));
+        let trial = ProxyTrial { found, editor, scene, gadfly, server, folder };
+        let (took, judged) = trial.play().await;
+        let row = format!("{name:<28} {:<15} {:<9}", editor.name, scene.name);
+        match judged {
+            Ok(line) => writeln!(out, "{row} {line}, {:.1} s", took.as_secs_f32())?,
+            Err(why) => {
+                writeln!(out, "{row} FAILED: {why}")?;
+                failed.insert(scene.name, why.to_string());
             }
         }
         out.flush()?;

@@ -15,7 +15,11 @@ pub const PACKAGES: &[&str] = &[
     "opencode-ai@1.18.33",
     "@agentclientprotocol/claude-agent-acp@0.49.0",
     "@agentclientprotocol/codex-acp@2.6.0",
+    "@agentclientprotocol/sdk@2.4.0",
 ];
+
+/// The client of the protocol that is no npm package.
+pub const PYTHON_SDK: &str = "agent-client-protocol==0.12.1";
 
 /// The package that is a program only after its own script has run.
 pub const NEEDS_SCRIPT: &str = "opencode-ai";

@@ -211,7 +211,7 @@ fn watched(project: &Path, events: &[Value], records: &str) -> Result<String, Tr
 }
 
 /// Nothing of this machine's settings reaches the programs.
-fn command(program: impl AsRef<std::ffi::OsStr>, home: &Path, cwd: &Path) -> Command {
+pub fn command(program: impl AsRef<std::ffi::OsStr>, home: &Path, cwd: &Path) -> Command {
     let mut command = Command::new(program);
     command
         .current_dir(cwd)
@@ -233,7 +233,7 @@ struct TrialEnd {
     err: String,
 }
 
-fn text(path: &Path) -> Result<String, TrialError> {
+pub fn text(path: &Path) -> Result<String, TrialError> {
     Ok(String::from_utf8_lossy(&std::fs::read(path)?).into_owned())
 }
 
