@@ -42,15 +42,15 @@ pub(super) fn doubt(said: &[&str], shown: &Shown) -> Option<(&'static str, Strin
 
 /// The passage that counts some of the criteria, if nothing speaks of the others.
 fn counts_some(text: &str, shown: &Shown) -> Option<String> {
-    let (cites, all) = (CITED.as_ref()?, ALL.as_ref()?);
-    let first = cites.find(text)?.as_str().to_owned();
+    let (counting, all) = (CITED.as_ref()?, ALL.as_ref()?);
+    let first = counting.find(text)?.as_str().to_owned();
     let mut lists = shown.lists();
     let (Some(criteria), None) = (lists.next(), lists.next()) else { return None };
     if all.is_match(text) {
         return None;
     }
     let mut cited: Vec<usize> = Vec::new();
-    for found in cites.captures_iter(text) {
+    for found in counting.captures_iter(text) {
         let numbers = found.name("after").or_else(|| found.name("met"));
         let numbers = numbers.map_or("", |numbers| numbers.as_str());
         cited.extend(numbers.split(|c: char| !c.is_ascii_digit()).filter_map(|n| n.parse::<usize>().ok()));
