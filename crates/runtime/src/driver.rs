@@ -22,6 +22,7 @@ use tokio::sync::{mpsc, oneshot, watch};
 use tokio_util::sync::CancellationToken;
 
 use crate::agent_set::AgentSet;
+use crate::call_site::REVIEWED;
 use crate::clock::ActiveClock;
 use crate::folder::{self, Folder};
 use crate::host::Host;
@@ -482,8 +483,11 @@ fn clear_homes(run: &Path, is_over: bool) {
         let gone: &[&str] = if is_over { &["work", "tree/work", "tree/kept"] } else { &["work"] };
         gone.iter().map(|name| home.join(name)).filter(|dir| dir.exists()).for_each(|dir| remove_tree(&dir));
     }
-    let lent = run.join("work");
-    if lent.exists() {
-        remove_tree(&lent);
+    // What was under review is looked at again if the run goes on.
+    for name in ["work", REVIEWED].into_iter().take(if is_over { 2 } else { 1 }) {
+        let lent = run.join(name);
+        if lent.exists() {
+            remove_tree(&lent);
+        }
     }
 }

@@ -104,11 +104,14 @@ async fn version(path: &Path, env: &Env, launcher: &ProcessLauncher) -> Result<O
 /// Whether it is known to have an account, and which variables it is to be given.
 fn signed_in(agent: &AsAgent, env: &Env) -> (Option<bool>, Vec<String>) {
     let mut given: Vec<&str> = agent.env.iter().copied().filter(|name| is_set(env, name)).collect();
-    let Some(file) = agent.signed_in else { return (None, owned(&given)) };
+    if agent.signed_in.is_none() && agent.keys.is_empty() {
+        return (None, owned(&given));
+    }
     let token = given.iter().any(|name| name.ends_with("_TOKEN"));
     // Where the program was told to keep its state elsewhere, or keeps keys with the system, no file tells.
     let moved = given.iter().any(|name| name.ends_with("_HOME") || name.ends_with("_DIR"));
-    let there = env.get("HOME").is_some_and(|home| Path::new(home).join(file).is_file());
+    let file = agent.signed_in.zip(env.get("HOME"));
+    let there = file.is_some_and(|(file, home)| Path::new(home).join(file).is_file());
     if token || there {
         return (Some(true), owned(&given));
     }
@@ -117,7 +120,7 @@ fn signed_in(agent: &AsAgent, env: &Env) -> (Option<bool>, Vec<String>) {
     given.extend(keys);
     let known = if keyed {
         Some(true)
-    } else if moved || cfg!(target_os = "macos") {
+    } else if moved || agent.signed_in.is_none() || cfg!(target_os = "macos") {
         None
     } else {
         Some(false)
@@ -157,6 +160,9 @@ mod tests {
         // With the key it would be paid for by the call although there is a subscription.
         let both = signed_in(&row("claude"), &env(&[("HOME", at), ("ANTHROPIC_API_KEY", "k")]));
         assert_eq!(both, (Some(true), vec![]));
+        let copilot = signed_in(&row("copilot"), &env(&[("HOME", at), ("GH_TOKEN", "k")]));
+        assert_eq!(copilot, (Some(true), vec!["GH_TOKEN".to_owned()]), "nobody knows a file of its login");
+        assert_eq!(signed_in(&row("copilot"), &env(&[("HOME", at)])), (None, vec![]));
         let elsewhere = signed_in(&row("codex"), &env(&[("HOME", at), ("CODEX_HOME", "/x")]));
         assert_eq!(elsewhere, (None, vec!["CODEX_HOME".to_owned()]));
     }
