@@ -41,8 +41,8 @@ pub trait Adapter: fmt::Debug + Sync {
     /// Its name, as that of its layout.
     fn name(&self) -> &'static str;
 
-    /// What a user who has configured agents does next in such a project.
-    fn next_step(&self) -> &'static str;
+    /// A command that does something in such a project, and what it does.
+    fn first_command(&self) -> (&'static str, &'static str);
 
     /// What a word names in this project, if it is the name of work.
     fn named(&self, at: ProjectPlace<'_>, word: &str) -> Option<WorkName>;

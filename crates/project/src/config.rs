@@ -41,7 +41,7 @@ pub use loops::{AuditOptions, LoopConfig, LoopOptions, RubricSetting, ScoreOptio
 pub use mcp::McpConfig;
 pub use names::{AgentKind, ArtifactSource, HOST, vendor_host};
 pub use options::Setting;
-pub use output_form::OutputConfig;
+pub use output_form::OutputSettings;
 pub use overrides::{NO_ZERO, Overrides};
 pub use parse::{LayerConfig, parse};
 pub use pipeline::{

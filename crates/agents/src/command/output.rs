@@ -22,14 +22,14 @@ const COST: &[&str] = &["cost", "total_cost_usd", "cost_usd", "totalCost"];
 /// The places, ready to be looked up.
 #[derive(Debug, Default)]
 pub(crate) struct OutputReader {
-    reply: Option<Spot>,
-    usage: Option<Spot>,
-    cost: Option<Spot>,
-    session: Option<Spot>,
+    reply: Option<OutputPlace>,
+    usage: Option<OutputPlace>,
+    cost: Option<OutputPlace>,
+    session: Option<OutputPlace>,
 }
 
 #[derive(Debug)]
-enum Spot {
+enum OutputPlace {
     Pointer(String),
     Pattern(Regex),
 }
@@ -45,7 +45,10 @@ impl OutputReader {
     /// Or which option cannot be used, and why.
     pub fn new(form: &OutputForm) -> Result<Self, (&'static str, String)> {
         let spot = |option, text: &Option<String>, groups: &[&str]| {
-            text.as_deref().map(|text| Spot::read(text, groups)).transpose().map_err(|why| (option, why))
+            text.as_deref()
+                .map(|text| OutputPlace::read(text, groups))
+                .transpose()
+                .map_err(|why| (option, why))
         };
         let cost = match &form.cost {
             Some(text) if !text.starts_with('/') => {
@@ -70,16 +73,16 @@ impl OutputReader {
     pub fn read(&self, output: String) -> Result<SaidOutput, String> {
         let lines = JsonOutput::of(&output, self);
         let session = self.session.as_ref().and_then(|spot| match spot {
-            Spot::Pointer(at) => lines.at(at).and_then(|value| Some(value.as_str()?.to_owned())),
-            Spot::Pattern(pattern) => group(&pattern.captures_iter(&output).last()?, "session"),
+            OutputPlace::Pointer(at) => lines.at(at).and_then(|value| Some(value.as_str()?.to_owned())),
+            OutputPlace::Pattern(pattern) => group(&pattern.captures_iter(&output).last()?, "session"),
         });
         let text = match &self.reply {
             None => None,
-            Some(Spot::Pointer(at)) => {
+            Some(OutputPlace::Pointer(at)) => {
                 let text = lines.at(at).and_then(text);
                 Some(text.ok_or_else(|| format!("no text at `{at}` in what it wrote"))?)
             }
-            Some(Spot::Pattern(pattern)) => {
+            Some(OutputPlace::Pattern(pattern)) => {
                 let text = pattern.captures(&output).and_then(|found| group(&found, "reply"));
                 Some(text.ok_or_else(|| "nothing in what it wrote fits the pattern in `reply`".to_owned())?)
             }
@@ -95,7 +98,7 @@ impl OutputReader {
         let lines = JsonOutput::of(output, self);
         let mut usage = Usage::default();
         match &self.usage {
-            Some(Spot::Pointer(at)) => {
+            Some(OutputPlace::Pointer(at)) => {
                 for of in lines.all(at) {
                     let among = |names: &[&str]| names.iter().find_map(|name| of.get(*name));
                     let count = |names| among(names).and_then(|value| figure(&as_text(value)?));
@@ -105,7 +108,7 @@ impl OutputReader {
                     add(&mut usage, counts, cost);
                 }
             }
-            Some(Spot::Pattern(pattern)) => {
+            Some(OutputPlace::Pattern(pattern)) => {
                 for found in pattern.captures_iter(output) {
                     let count = |name| group(&found, name).and_then(|text| figure(&text));
                     let cost = group(&found, "cost").and_then(|text| Money::of_usd(text.parse().ok()?));
@@ -115,14 +118,14 @@ impl OutputReader {
             }
             None => {}
         }
-        if let Some(Spot::Pointer(at)) = &self.cost {
+        if let Some(OutputPlace::Pointer(at)) = &self.cost {
             usage.cost = lines.at(at).and_then(dollars).or(usage.cost);
         }
         usage
     }
 }
 
-impl Spot {
+impl OutputPlace {
     fn read(text: &str, groups: &[&str]) -> Result<Self, String> {
         if text.starts_with('/') {
             return Ok(Self::Pointer(text.to_owned()));
@@ -147,7 +150,7 @@ impl JsonOutput {
     /// Empty where no place is a pointer.
     fn of(output: &str, reader: &OutputReader) -> Self {
         let spots = [&reader.reply, &reader.usage, &reader.cost, &reader.session];
-        if !spots.into_iter().flatten().any(|spot| matches!(spot, Spot::Pointer(_))) {
+        if !spots.into_iter().flatten().any(|spot| matches!(spot, OutputPlace::Pointer(_))) {
             return Self(Vec::new());
         }
         match serde_json::from_str(output.trim()) {

@@ -216,7 +216,7 @@ impl Run {
             verdict: call.verdict.filter(|_| card.is_person() || card.is_typed()),
             case: call.case.clone().filter(|_| card.is_typed()),
             goes_on: call.goes_on,
-            own: call.own.clone().or_else(|| kept_from(&card, call.role)),
+            own: call.own.clone().or_else(|| kept_from(card, call.role)),
         };
         let effect =
             Effect { id: id.clone(), class, time_ms, reserve, repeats, kind: EffectKind::Turn(turn) };

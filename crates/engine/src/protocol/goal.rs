@@ -280,7 +280,7 @@ impl Protocol for GoalProtocol {
         }
         match (what, std::mem::replace(&mut self.awaiting, Awaiting::Nothing)) {
             (TaskResult::Looked(looked), Awaiting::Checking(checking)) => {
-                self.file_seen(*checking, &looked, cx)
+                self.file_seen(*checking, &looked, cx);
             }
             (TaskResult::Looked(looked), awaiting) => self.looked(looked, awaiting, cx),
             (TaskResult::Tool(_), Awaiting::PutBack) => self.after_claim(cx),

@@ -55,7 +55,7 @@ pub async fn init(args: &cli::Init, context: &Context) -> Code {
         Ok(()) => {
             print::err(&format!("written: {shown}"));
             trust_what_was_shown(context);
-            print::err(next_step(&found, &files));
+            print::err(&next_step(&found, &files));
             exit::OK
         }
         Err(e) if e.kind() == ErrorKind::AlreadyExists => error::usage(&taken),
@@ -75,15 +75,17 @@ fn trust_what_was_shown(context: &Context) {
     }
 }
 
-fn next_step(found: &[FoundAgent], files: &ProjectFiles) -> &'static str {
+fn next_step(found: &[FoundAgent], files: &ProjectFiles) -> String {
+    let general = "next: gadfly run \"Write …\" --criterion \"at most 150 words\"";
     if found.is_empty() {
         "next: uncomment a worker in it, then gadfly run \"Write …\" --criterion \"at most 150 words\""
+            .to_owned()
     } else if found.iter().any(|f| f.kind.is_http() && f.model.is_none()) {
-        "next: put model names where it says CHOOSE-A-MODEL, then gadfly check"
+        "next: put model names where it says CHOOSE-A-MODEL, then gadfly check".to_owned()
     } else if files.registry.is_some() {
-        "next: gadfly next says who can run; gadfly pipeline \"…\" runs them"
+        "next: gadfly next says who can run; gadfly pipeline \"…\" runs them".to_owned()
     } else {
-        let own = adapter::of(files.layout).map(|adapter| adapter.next_step());
-        own.unwrap_or("next: gadfly run \"Write …\" --criterion \"at most 150 words\"")
+        let own = adapter::of(files.layout).map(|adapter| adapter.first_command());
+        own.map_or_else(|| general.to_owned(), |(command, does)| format!("next: {command}: {does}"))
     }
 }

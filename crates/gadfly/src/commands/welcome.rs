@@ -1,9 +1,8 @@
 //! `gadfly` alone: what can be done here, given what it found, in ten lines.
 
 use gadfly_journal::{ListFilter, Summary};
-use gadfly_project::AgentKind;
 use gadfly_project::config::HOST;
-use gadfly_project::layout::{self, Layout};
+use gadfly_project::{AgentKind, adapter, layout};
 
 use crate::context::Context;
 use crate::exit::{self, Code};
@@ -43,18 +42,12 @@ fn lines(context: &Context) -> Vec<String> {
         say("gadfly init", "write a gadfly.toml from it");
     }
     let files = layout::read(&context.root.dir, config);
-    match files.layout {
-        Layout::Neuroflow => say("gadfly run paper --task \"…\"", "a phase of this neuroflow project"),
-        Layout::Nubos => say("gadfly run M001-S001", "a slice of this nubos-pilot project, task by task"),
-        _ => {
-            if let Some(found) = &files.registry {
-                let agents = found.registry.entries.len();
-                say(
-                    "gadfly pipeline \"…\"",
-                    &format!("the {agents} agents of this project, each with its critic"),
-                );
-            }
-        }
+    if let Some(adapter) = adapter::of(files.layout) {
+        let (command, does) = adapter.first_command();
+        say(command, does);
+    } else if let Some(found) = &files.registry {
+        let agents = found.registry.entries.len();
+        say("gadfly pipeline \"…\"", &format!("the {agents} agents of this project, each with its critic"));
     }
     if let Some(name) = config.loops.keys().next() {
         say(&format!("gadfly run {}", safe::line(name, 20)), "run a loop of your gadfly.toml");

@@ -7,7 +7,7 @@ use std::path::Path;
 use std::process::{Command, Output, Stdio};
 
 /// How long a command may take that has nobody to wait for.
-const LONGEST_S: &str = "20";
+const LONGEST_S: &str = "60";
 /// What threads wake each other with.
 const WAKE_UP: &str = "<anon_inode:[eventfd]>";
 

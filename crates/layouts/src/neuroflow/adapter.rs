@@ -32,8 +32,8 @@ impl Adapter for Neuroflow {
         NAME
     }
 
-    fn next_step(&self) -> &'static str {
-        "next: gadfly run paper --task \"Methods section\", or another phase"
+    fn first_command(&self) -> (&'static str, &'static str) {
+        ("gadfly run paper --task \"…\"", "a phase of this neuroflow project")
     }
 
     fn named(&self, at: ProjectPlace<'_>, word: &str) -> Option<WorkName> {

@@ -19,8 +19,8 @@ impl Adapter for NubosPilot {
         "nubos"
     }
 
-    fn next_step(&self) -> &'static str {
-        "next: gadfly run M001-S001-T0001 for a task, gadfly run M001-S001 for a slice"
+    fn first_command(&self) -> (&'static str, &'static str) {
+        ("gadfly run M001-S001", "a slice of this nubos-pilot project, task by task")
     }
 
     /// The id of a task is one wherever it is typed; outside such a project, reading it says what is missing.

@@ -11,7 +11,7 @@ use super::budget;
 use super::endpoint::{Endpoint, as_said};
 use super::keys::{self, ConfigSection, KeyScope};
 use super::names::{AgentKind, ArtifactSource, vendor_host};
-use super::output_form::OutputConfig;
+use super::output_form::OutputSettings;
 use super::value::ConfigTable;
 use crate::file;
 use crate::markdown;
@@ -35,7 +35,7 @@ pub struct AgentConfig {
     /// Names of variables passed through to the command.
     pub env: Vec<Sourced<String>>,
     pub process: ProcessConfig,
-    pub output_form: OutputConfig,
+    pub output_form: OutputSettings,
     /// The way to log in that an ACP agent is asked for.
     pub login: Option<Sourced<String>>,
     pub script: Option<Sourced<PathBuf>>,
@@ -103,7 +103,7 @@ impl ProcessConfig {
             })
         });
         let converses = match kind {
-            AgentKind::Command => OutputConfig::build(table).converses(),
+            AgentKind::Command => OutputSettings::build(table).converses(),
             other => other.is_process(),
         };
         Self {
@@ -228,7 +228,7 @@ impl AgentConfig {
             command: command.collect(),
             env: table.texts("env").map(|list| list.value).unwrap_or_default(),
             process: ProcessConfig::build(table, kind.value),
-            output_form: OutputConfig::build(table),
+            output_form: OutputSettings::build(table),
             login: table.text("login"),
             script: table.path("script"),
             timeout: table.time("timeout").unwrap_or(Sourced::built_in(keys::TIMEOUT)),

@@ -6,7 +6,7 @@ use crate::place::Sourced;
 
 /// Where a command finds the brief, and where in its output stands what it says. Without meaning for other kinds.
 #[derive(Clone, PartialEq, Debug, Default)]
-pub struct OutputConfig {
+pub struct OutputSettings {
     /// `stdin`, `argument` or `file`.
     pub brief: Option<Sourced<String>>,
     pub reply: Option<Sourced<String>>,
@@ -16,7 +16,7 @@ pub struct OutputConfig {
     pub resume: Vec<Sourced<String>>,
 }
 
-impl OutputConfig {
+impl OutputSettings {
     pub(super) fn build(table: &ConfigTable) -> Self {
         Self {
             brief: table.text("brief"),

@@ -85,8 +85,9 @@ impl AuditProtocol {
     pub(super) fn changed_tests(&self, changes: &[Change]) -> Vec<Finding> {
         let now =
             |path: &str| changes.iter().find(|change| change.path == path).and_then(|change| change.after);
-        let changed = self.before_first.tests.iter().filter(|(path, digest)| now(path) != Some(*digest));
-        changed
+        let of_its_own = self.before_first.tests.iter();
+        of_its_own
+            .filter(|(path, digest)| now(path) != Some(*digest))
             .map(|(path, _)| {
                 let says = "A test that was written for this task before the work was changed by it.";
                 let mut finding = Finding::new(SILENCED_FAILURE, Severity::Fail, says, ENGINE);

@@ -129,7 +129,7 @@ impl GoalProtocol {
                 match checking.why {
                     CheckReason::Cap(_) => self.is_not_met(checking, detail, cx),
                     CheckReason::Claim(_) | CheckReason::First | CheckReason::Interval => {
-                        self.does_not_hold(&checking, &detail, cx)
+                        self.does_not_hold(&checking, &detail, cx);
                     }
                 }
             }

@@ -71,7 +71,7 @@ impl GoalProtocol {
                 self.next_call(cx);
             }
             Ok(ToolRequest::Do { action, outside }) => {
-                self.consider(call, &args, action, outside.as_deref(), cx)
+                self.consider(call, &args, action, outside.as_deref(), cx);
             }
         }
     }
@@ -166,7 +166,7 @@ impl GoalProtocol {
         match &what.action {
             ToolAction::Process(Process::Log { .. }) => self.unlooked = false,
             ToolAction::WriteFile { .. } | ToolAction::EditFile { .. } if end == StepEnd::Ok => {
-                self.unlooked = true
+                self.unlooked = true;
             }
             ToolAction::RunCommand { .. } | ToolAction::ReadFile { .. } | ToolAction::SearchFiles { .. } => {
                 self.unlooked = false;

@@ -133,15 +133,15 @@ impl GoalProtocol {
                 let said = one_line(reasoning::without_leading(&said));
                 // A long reason was cut.
                 let objection = if reason.ends_with('…') { beginning_of(&said, OBJECTION) } else { reason };
-                self.stands(asked, objection, cx);
+                self.stands(asked, &objection, cx);
             }
-            (JudgeAnswer::Unclear, reason) => match asked.doubt.clone() {
-                Some(doubt) => self.stands(asked, doubt, cx),
-                None => {
-                    let because = format!("it gave no answer: {reason}");
-                    self.not_looked(&because, asked.checking, asked.detail, cx);
+            (JudgeAnswer::Unclear, reason) => {
+                if let Some(doubt) = asked.doubt.clone() {
+                    return self.stands(asked, &doubt, cx);
                 }
-            },
+                let because = format!("it gave no answer: {reason}");
+                self.not_looked(&because, asked.checking, asked.detail, cx);
+            }
         }
     }
 
@@ -150,7 +150,7 @@ impl GoalProtocol {
     fn doubted(&mut self, asked: PendingReview, rule: doubt::Rule, passage: &str, cx: &mut Cx<'_>) {
         let problem = format!("{}: {passage}", rule.sentence());
         if let Some(doubt) = asked.doubt.clone() {
-            return self.stands(asked, doubt, cx);
+            return self.stands(asked, &doubt, cx);
         }
         let critic = self.settings.critic.clone().unwrap_or_default();
         let (mut messages, _) = self.whole_change_messages(&critic, &asked.tree, cx);
@@ -167,16 +167,16 @@ impl GoalProtocol {
         };
         cx.emit(event);
         if !restating {
-            return self.stands(asked, problem, cx);
+            return self.stands(asked, &problem, cx);
         }
         self.whole.asked = Some(PendingReview { doubt: Some(problem), ..asked });
         Self::show_change(&critic, messages, cx);
     }
 
     /// It objects to this very state.
-    fn stands(&mut self, asked: PendingReview, objection: String, cx: &mut Cx<'_>) {
-        self.whole.known = Some((asked.tree.digest, Some(objection.clone())));
-        self.objected(&objection, asked.checking, asked.detail, cx);
+    fn stands(&mut self, asked: PendingReview, objection: &str, cx: &mut Cx<'_>) {
+        self.whole.known = Some((asked.tree.digest, Some(objection.to_owned())));
+        self.objected(objection, asked.checking, asked.detail, cx);
     }
 
     /// The worker hears it once; after that, and where no worker is left, a person decides.

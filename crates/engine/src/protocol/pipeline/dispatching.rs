@@ -49,7 +49,7 @@ impl PipelineProtocol {
                     asking.extend(conditions.into_iter().map(|text| (agent.clone(), text)));
                 }
                 AgentReadiness::Blocked { gaps } => {
-                    refused.push((agent.clone(), facts::refusal(&agent, &gaps)))
+                    refused.push((agent.clone(), facts::refusal(&agent, &gaps)));
                 }
                 AgentReadiness::Done { .. } | AgentReadiness::Off { .. } => {}
             }

@@ -37,8 +37,8 @@ impl ScoreProtocol {
         let (mut left, mut not_shown) = (ALL, Vec::new());
         for file in self.inputs() {
             let size = if cx.texts().contains(&file.blob) { cx.text(&file.blob).len() } else { usize::MAX };
-            if size > LARGEST.min(left) || self.is_review(file, cx) {
-                if !self.is_review(file, cx) {
+            if size > LARGEST.min(left) || is_review(file, cx) {
+                if !is_review(file, cx) {
                     let why = if size == usize::MAX { "it is no text" } else { "it is too long" };
                     not_shown.push(format!("{}: {why}\n", file.path));
                 }
@@ -71,10 +71,6 @@ impl ScoreProtocol {
         all
     }
 
-    fn is_review(&self, file: &ArtifactFile, cx: &Cx<'_>) -> bool {
-        is_history(&file.path) || (cx.texts().contains(&file.blob) && reads_as_review(cx.text(&file.blob)))
-    }
-
     /// What is cited of an input can be looked up, too.
     pub(super) fn with_inputs(&self, mut corpus: Corpus, cx: &Cx<'_>) -> Corpus {
         for file in self.inputs().iter().filter(|file| !corpus.knows(&file.path)).collect::<Vec<_>>() {
@@ -97,7 +93,7 @@ impl ScoreProtocol {
         let changed = ground.changed();
         let is_aside = |file: &ArtifactFile| {
             let is_own = changed.contains(file.path.as_str()) || files.names(&file.path);
-            !is_own && self.is_review(file, cx)
+            !is_own && is_review(file, cx)
         };
         let aside = self.artifact().into_iter().filter(is_aside).map(|file| file.path).collect::<Vec<_>>();
         if let Some(ground) = &mut self.ground {
@@ -113,4 +109,9 @@ impl ScoreProtocol {
     pub(super) fn rubric_of(&self, seat: &str) -> Digest {
         self.own_rubrics.get(seat).copied().unwrap_or_else(|| self.rubric())
     }
+}
+
+/// What was said about the work, by its name or by its first page.
+fn is_review(file: &ArtifactFile, cx: &Cx<'_>) -> bool {
+    is_history(&file.path) || (cx.texts().contains(&file.blob) && reads_as_review(cx.text(&file.blob)))
 }
