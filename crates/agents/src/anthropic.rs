@@ -259,7 +259,7 @@ impl Dialect for Anthropic {
                 }
             }
             "message_stop" => partial.done = true,
-            "error" => return Err(Broken::Said(ErrorBody::read(data))),
+            "error" => return Err(Broken::Said(Box::new(ErrorBody::read(data)))),
             // Pings, ends of blocks, and whatever is added to the API later.
             _ => {}
         }
@@ -269,7 +269,7 @@ impl Dialect for Anthropic {
     fn whole(&self, body: &[u8], partial: &mut PartialReply) -> Result<(), Broken> {
         let message: WholeReply = serde_json::from_slice(body)?;
         if message.error.is_some() {
-            return Err(Broken::Said(ErrorBody::read(body)));
+            return Err(Broken::Said(Box::new(ErrorBody::read(body))));
         }
         message.add_to(partial)?;
         partial.done = true;

@@ -51,14 +51,14 @@ struct GeminiBody<'a> {
     contents: Vec<GeminiContent<'a>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     system_instruction: Option<GeminiContent<'a>>,
-    generation_config: Config<'a>,
+    generation_config: GenerationConfig<'a>,
     #[serde(skip_serializing_if = "Option::is_none")]
     tools: Option<[GeminiTools<'a>; 1]>,
 }
 
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
-struct Config<'a> {
+struct GenerationConfig<'a> {
     max_output_tokens: u64,
     #[serde(skip_serializing_if = "Option::is_none")]
     temperature: Option<f64>,
@@ -191,7 +191,7 @@ impl Google {
 
 fn chunk(chunk: Chunk<'_>, raw: &[u8], partial: &mut PartialReply) -> Result<(), Broken> {
     if chunk.error.is_some() {
-        return Err(Broken::Said(ErrorBody::read(raw)));
+        return Err(Broken::Said(Box::new(ErrorBody::read(raw))));
     }
     if let Some(Str(model)) = &chunk.model_version {
         partial.model(model);
@@ -234,7 +234,7 @@ impl Dialect for Google {
             &GeminiBody {
                 contents: contents(&call.messages, &self.model)?,
                 system_instruction: system(call, self.system.as_deref()).map(|text| said(Cow::Owned(text))),
-                generation_config: Config {
+                generation_config: GenerationConfig {
                     // The API's numbers have 32 bits.
                     max_output_tokens: limit.min(i32::MAX as u64),
                     temperature: self.temperature,

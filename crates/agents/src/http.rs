@@ -91,7 +91,7 @@ pub(crate) enum Broken {
     /// Not what the format says.
     Malformed(String),
     /// The provider reports an error inside its stream.
-    Said(refused::ErrorBody),
+    Said(Box<refused::ErrorBody>),
 }
 
 impl From<sse::TooLong> for Broken {
@@ -317,6 +317,6 @@ fn with_lost(why: CallError, so_far: &SoFar) -> CallError {
         CallError::Quota { until_ms, message, usage } => {
             CallError::Quota { until_ms, message, usage: so_far.with(usage) }
         }
-        other => other,
+        cancelled @ CallError::Cancelled { .. } => cancelled,
     }
 }

@@ -191,7 +191,7 @@ impl Fragment<'_> {
         raw_calls.begin(index, Str::or_empty(self.id.as_ref()), Str::or_empty(name.as_ref()))?;
         match arguments.map(RawValue::get) {
             Some(json) if json.starts_with('"') => {
-                raw_calls.more(index, &serde_json::from_str::<Str>(json)?.0)
+                raw_calls.more(index, &serde_json::from_str::<Str>(json)?.0);
             }
             Some(json) => raw_calls.more(index, json),
             None => {}
@@ -330,7 +330,7 @@ impl Dialect for OpenAi {
     fn whole(&self, body: &[u8], partial: &mut PartialReply) -> Result<(), Broken> {
         let chunk: ChatChunk = serde_json::from_slice(body)?;
         if chunk.error.is_some() {
-            return Err(Broken::Said(ErrorBody::read(body)));
+            return Err(Broken::Said(Box::new(ErrorBody::read(body))));
         }
         if let Some(Str(model)) = &chunk.model {
             partial.model(model);

@@ -121,19 +121,18 @@ pub fn build(kind: &str, spec: AgentSpec, services: &AgentServices) -> Built {
     if let Some(found) = KINDS.iter().find(|k| k.name == kind) {
         return (found.build)(spec, services);
     }
-    match Vendor::by_name(kind) {
-        Some(vendor) => http::build(spec, services, Some(vendor)),
-        None => {
-            let known = KINDS
-                .iter()
-                .map(|k| k.name)
-                .chain(VENDORS.iter().map(|v| v.name).filter(|name| KINDS.iter().all(|k| k.name != *name)));
-            Err(BuildError::UnknownKind {
-                agent: spec.name.clone(),
-                kind: kind.to_owned(),
-                known: known.collect::<Vec<_>>().join(", "),
-            })
-        }
+    if let Some(vendor) = Vendor::by_name(kind) {
+        http::build(spec, services, Some(vendor))
+    } else {
+        let known = KINDS
+            .iter()
+            .map(|k| k.name)
+            .chain(VENDORS.iter().map(|v| v.name).filter(|name| KINDS.iter().all(|k| k.name != *name)));
+        Err(BuildError::UnknownKind {
+            agent: spec.name.clone(),
+            kind: kind.to_owned(),
+            known: known.collect::<Vec<_>>().join(", "),
+        })
     }
 }
 

@@ -187,7 +187,7 @@ impl Whole<'_> {
     fn add_to(self, raw: &[u8], partial: &mut PartialReply) -> Result<(), Broken> {
         let status = Str::or_empty(self.status.as_ref());
         if self.error.is_some() || matches!(status, "failed" | "cancelled") {
-            return Err(Broken::Said(ErrorBody::read(raw)));
+            return Err(Broken::Said(Box::new(ErrorBody::read(raw))));
         }
         if let Some(Str(model)) = &self.model {
             partial.model(model);
@@ -268,11 +268,11 @@ impl Dialect for Responses {
                 }
                 partial.done = true;
             }
-            "response.failed" | "error" => return Err(Broken::Said(ErrorBody::read(data))),
+            "response.failed" | "error" => return Err(Broken::Said(Box::new(ErrorBody::read(data)))),
             // Beginnings, ends of parts, reasoning, and whatever is added to the API later; some servers say an error
             // without a type.
             "" if ErrorBody::read(data) != ErrorBody::default() => {
-                return Err(Broken::Said(ErrorBody::read(data)));
+                return Err(Broken::Said(Box::new(ErrorBody::read(data))));
             }
             _ => {}
         }

@@ -60,7 +60,9 @@ pub fn scales(text: &str, file: &Path) -> Vec<DeductionRow> {
     let scaled = builder.only_scaled;
     let mut rows: Vec<DeductionRow> = builder.table.rows;
     rows.retain(|row| scaled.contains(&row.id));
-    rows.iter_mut().for_each(|row| fill_gaps(&mut row.at));
+    for row in &mut rows {
+        fill_gaps(&mut row.at);
+    }
     rows
 }
 

@@ -6,6 +6,7 @@
 
 mod rows;
 
+use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
 use crate::config::AgentKind;
@@ -105,7 +106,7 @@ impl KnownProgram {
     }
 
     /// The programs that a command names: itself, or what its kind starts, or an adapter starts.
-    pub fn named_by<'a>(kind: AgentKind, command: &'a [String]) -> impl Iterator<Item = &'static Self> + 'a {
+    pub fn named_by(kind: AgentKind, command: &[String]) -> impl Iterator<Item = &'static Self> + '_ {
         let words = command.iter().filter_map(|word| program_name(word));
         let names: Vec<&str> = kind.usual_program().into_iter().chain(words).collect();
         KNOWN.iter().filter(move |known| names.iter().any(|name| known.is_called(name)))
@@ -129,10 +130,7 @@ pub fn page_table() -> String {
     for known in KNOWN {
         let Some(agent) = &known.agent else { continue };
         let code = |text: &str| format!("`{text}`");
-        let list = |items: Vec<String>| match items.is_empty() {
-            true => "–".to_owned(),
-            false => items.join(", "),
-        };
+        let list = |items: Vec<String>| if items.is_empty() { "–".to_owned() } else { items.join(", ") };
         let or_none = |text: &str| if text.is_empty() { "–".to_owned() } else { text.to_owned() };
         let spoken = match agent.command {
             [] => code(agent.kind.name()),
@@ -145,15 +143,16 @@ pub fn page_table() -> String {
             Seen::Ran(version) => format!("run: {version}"),
             Seen::Read => "read only".to_owned(),
         };
-        out.push_str(&format!(
-            "| {} (`{}`) | {spoken} | {} | {} | {} | {} | {seen} |\n",
+        let _ = writeln!(
+            out,
+            "| {} (`{}`) | {spoken} | {} | {} | {} | {} | {seen} |",
             known.is,
             known.program,
             or_none(agent.reads_only),
             or_none(agent.usage),
             list(state),
             list(login),
-        ));
+        );
     }
     out
 }

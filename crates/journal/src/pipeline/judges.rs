@@ -54,7 +54,7 @@ impl Judges {
     pub fn follow(&mut self, input: &Input, step: &Step) {
         match &input.what {
             InputKind::Started(start) => {
-                start.plan.agents.iter().for_each(|(name, card)| self.know(name, card))
+                start.plan.agents.iter().for_each(|(name, card)| self.know(name, card));
             }
             InputKind::Replied { reply: Reply::Done(answer), .. } => {
                 let answering = step.events.iter().find_map(|event| match &event.what {

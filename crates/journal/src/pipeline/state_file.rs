@@ -60,8 +60,8 @@ pub fn render(state: ProjectView<'_>) -> String {
         project: &state.pipeline.project,
         phase: state.history.phase.as_deref(),
         last_updated: rfc3339(state.run.summary.updated_ms),
-        agents_completed: with(AgentStatus::Completed).map(done).collect(),
-        agents_in_progress: at_work.map(in_progress).collect(),
+        agents_completed: with(AgentStatus::Completed).map(|agent| done(&agent)).collect(),
+        agents_in_progress: at_work.map(|agent| in_progress(&agent)).collect(),
         agents_pending: with(AgentStatus::Pending).map(|agent| agent.agent).collect(),
         overall_score: overall,
         blocked_by: state.blocked_by(),
@@ -71,7 +71,7 @@ pub fn render(state: ProjectView<'_>) -> String {
     serde_json::to_string_pretty(&file).map_or_else(|_| String::new(), |json| json + "\n")
 }
 
-fn done(agent: FiledAgent<'_>) -> Done<'_> {
+fn done<'a>(agent: &FiledAgent<'a>) -> Done<'a> {
     Done {
         agent: agent.agent,
         critic: agent.critic,
@@ -81,7 +81,7 @@ fn done(agent: FiledAgent<'_>) -> Done<'_> {
     }
 }
 
-fn in_progress(agent: FiledAgent<'_>) -> ActiveAgent<'_> {
+fn in_progress<'a>(agent: &FiledAgent<'a>) -> ActiveAgent<'a> {
     ActiveAgent {
         agent: agent.agent,
         critic: agent.critic,

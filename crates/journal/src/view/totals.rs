@@ -136,12 +136,10 @@ impl RunTotals {
 
     fn happened(&mut self, summary: &mut Summary, what: &EventKind) {
         match what {
-            EventKind::Pipeline(PipelineEvent::OverallRound { round, of, .. }) => {
-                (summary.rounds, summary.rounds_max) = ((*round).max(summary.rounds), *of);
-            }
             // The rounds and drafts of a pipeline's pairs are not the run's.
             EventKind::RoundStarted { .. } | EventKind::DraftMade { .. } if summary.is_pipeline() => {}
-            EventKind::RoundStarted { round, of } => {
+            EventKind::Pipeline(PipelineEvent::OverallRound { round, of, .. })
+            | EventKind::RoundStarted { round, of } => {
                 (summary.rounds, summary.rounds_max) = ((*round).max(summary.rounds), *of);
             }
             EventKind::DraftMade { blob, diff, .. } => {

@@ -204,7 +204,7 @@ impl Overrides {
         for (_, found) in self.table.keys() {
             match &found.value {
                 ConfigValue::Path(path) | ConfigValue::Criteria(CriteriaSetting::File(path)) => {
-                    files.push(path.clone())
+                    files.push(path.clone());
                 }
                 ConfigValue::Paths(paths) => files.extend(paths.iter().map(|path| path.value.clone())),
                 _ => {}

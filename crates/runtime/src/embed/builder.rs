@@ -216,12 +216,11 @@ impl<P: PlansRun> RunBuilder<P> {
 
     /// How it is driven; the sender is kept until it was.
     fn driving(self) -> (DriveOptions, Option<watch::Sender<Stop>>) {
-        let (running, stop) = match self.stop {
-            Some(stop) => (None, stop),
-            None => {
-                let (running, stop) = watch::channel(Stop::No);
-                (Some(running), stop)
-            }
+        let (running, stop) = if let Some(stop) = self.stop {
+            (None, stop)
+        } else {
+            let (running, stop) = watch::channel(Stop::No);
+            (Some(running), stop)
         };
         (DriveOptions { attended: self.attended, stop, updates: self.updates }, running)
     }

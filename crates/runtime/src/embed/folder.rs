@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use gadfly_engine::goal::Already;
 use gadfly_engine::judging::PARTS;
 use gadfly_engine::plan::NodePlan;
+use gadfly_engine::protocol::audit::economy::Economy;
 use gadfly_engine::protocol::audit::settings::{self as audit, AuditSettings};
 use gadfly_engine::protocol::goal::settings::{INTERVAL, MINUTES, STEPS, TURNS};
 use gadfly_engine::protocol::goal::{self, Criterion, GoalSettings, Policy};
@@ -21,12 +22,16 @@ use crate::sandbox;
 
 const JUDGE: &str = "judge";
 
+/// The branch of the commit that approved work becomes; without a name it is named after the run.
+#[derive(Clone, Debug)]
+struct NewBranch(Option<String>);
+
 /// `audit`: a worker edits files in a folder of its own, commands verify them, a critic judges each criterion.
 #[derive(Clone, Debug, Default)]
 pub struct AuditLoop {
     verify: Vec<String>,
     scope: Vec<String>,
-    commit: Option<Option<String>>,
+    commit: Option<NewBranch>,
 }
 
 /// A goal: a worker works until a criterion holds.
@@ -37,7 +42,7 @@ pub struct GoalRun {
     protect: Vec<String>,
     interval: u32,
     in_place: bool,
-    commit: Option<Option<String>>,
+    commit: Option<NewBranch>,
 }
 
 /// The runs whose work becomes a commit, if they are asked to.
@@ -47,13 +52,13 @@ trait Commits {
 
 impl Commits for AuditLoop {
     fn commit(&mut self, branch: Option<String>) {
-        self.commit = Some(branch);
+        self.commit = Some(NewBranch(branch));
     }
 }
 
 impl Commits for GoalRun {
     fn commit(&mut self, branch: Option<String>) {
-        self.commit = Some(branch);
+        self.commit = Some(NewBranch(branch));
     }
 }
 
@@ -67,11 +72,11 @@ impl<P: Commits> RunBuilder<P> {
     }
 }
 
-fn acceptance(commit: Option<&Option<String>>, task: &str) -> Acceptance {
+fn acceptance(commit: Option<&NewBranch>, task: &str) -> Acceptance {
     match commit {
         None => Acceptance::Checkout,
         Some(branch) => {
-            Acceptance::Commit { branch: branch.clone(), message: format!("{}\n", title::title(task)) }
+            Acceptance::Commit { branch: branch.0.clone(), message: format!("{}\n", title::title(task)) }
         }
     }
 }
@@ -137,7 +142,7 @@ impl PlansRun for AuditLoop {
             critics: vec![options.seat()],
             rounds: options.rounds.unwrap_or(audit::ROUNDS),
             block_on: Severity::Nit,
-            economy: Default::default(),
+            economy: Economy::default(),
             examine: true,
             acceptance: Some(acceptance(self.commit.as_ref(), &options.task)),
             max_parts: PARTS,

@@ -18,10 +18,13 @@ pub struct ProtocolEntry {
     pub book: RuleBook,
     pub settings: MakesSettings,
     /// Makes settings of a task alone, for batches.
-    pub of_task: Option<fn(&LoopConfig, Digest) -> Option<Box<dyn RunSettings>>>,
+    pub of_task: Option<SettingsOfTask>,
     /// Reads what an earlier run leaves to one that starts from its draft.
     pub inherits: Option<Inherits>,
 }
+
+/// Makes the settings of a loop about a task, from what is configured alone.
+pub type SettingsOfTask = fn(&LoopConfig, Digest) -> Option<Box<dyn RunSettings>>;
 
 /// Makes the settings of a loop from what is configured, asked for and read. Problems are added; none without settings.
 pub type MakesSettings =

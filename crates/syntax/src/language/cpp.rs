@@ -1,4 +1,4 @@
-//! C++: the macros of GoogleTest, Catch2, doctest and Boost.Test, and whatever C has. A macro that takes a text and then a block
+//! C++: the macros of `GoogleTest`, Catch2, doctest and Boost.Test, and whatever C has. A macro that takes a text and then a block
 //! is no C++; before a file is parsed such a head is written as one that is, with as many bytes.
 
 use super::{Assertion, Language, Mark, NodeRef, Strength, Test, c, tells, unquoted};

@@ -1,4 +1,4 @@
-//! C#: methods with an attribute of xUnit, NUnit or `MSTest`, their `Assert`, and chains of `Should`.
+//! C#: methods with an attribute of xUnit, `NUnit` or `MSTest`, their `Assert`, and chains of `Should`.
 
 use super::{Assertion, Language, Mark, NodeRef, Strength, Test, last, tells};
 
@@ -153,13 +153,12 @@ fn switch(attribute: NodeRef<'_>) -> Option<Mark> {
     let text = attribute.text();
     let skips = || text.contains("Skip") || text.contains("Ignore") || text.contains("Explicit");
     match attribute_name(attribute) {
-        "Ignore" | "Explicit" | "Inconclusive" => Some(attribute.mark(false)),
+        "Ignore" | "Explicit" | "Inconclusive" | "ExpectedException" => Some(attribute.mark(false)),
         "Fact" | "Theory" | "InlineData" | "MemberData" | "TestCase" | "TestCaseSource" | "TestMethod"
             if skips() =>
         {
             Some(attribute.mark(false))
         }
-        "ExpectedException" => Some(attribute.mark(false)),
         "Platform" | "ConditionalFact" | "ConditionalTheory" | "SkippableFact" | "OSCondition" => {
             Some(attribute.mark(true))
         }
@@ -265,7 +264,7 @@ fn assertion(at: NodeRef<'_>) -> Option<Assertion<'_>> {
         let strength = CSHARP.strength(&first).unwrap_or(Strength::Plain);
         return Some(Assertion { operands, messages: Vec::new(), strength, empty: at_should == 0 });
     }
-    if outer.starts_with("Should") && calls.len() >= 1 && function.contains('.') {
+    if outer.starts_with("Should") && !calls.is_empty() && function.contains('.') {
         let subject = at.field("function").and_then(|f| f.field("expression"))?;
         let operands = std::iter::once(subject.node).chain(arguments(&at)).map(|n| vec![n]).collect();
         let strength = CSHARP.strength(&outer).unwrap_or(Strength::Plain);
