@@ -33,6 +33,8 @@ const TOOLCHAINS: [(&str, Option<&str>); 11] = [
     ("PLAYWRIGHT_BROWSERS_PATH", None),
 ];
 const CARGO: &str = "CARGO_HOME";
+/// What Go has downloaded is where it may look first: a command keeps what it unpacks in a place of its own.
+pub const GO_DOWNLOADS: &str = "GOPROXY";
 
 /// Where toolchains are that exist, by the variables that name them.
 pub fn toolchains(
@@ -43,7 +45,13 @@ pub fn toolchains(
         let named = variable(name).map(PathBuf::from).filter(|path| path.is_absolute());
         Some((*name, named.or_else(|| Some(home?.join((*below)?)))?))
     });
-    found.filter(|(_, path)| path.is_dir()).collect()
+    let mods = |name: &str, below: &str| variable(name).map(|path| Path::new(&path).join(below));
+    let go = mods("GOMODCACHE", "")
+        .or_else(|| mods("GOPATH", "pkg/mod"))
+        .or_else(|| Some(home?.join("go/pkg/mod")));
+    let go =
+        go.map(|mods| (GO_DOWNLOADS, mods.join("cache/download"))).filter(|(_, path)| path.is_absolute());
+    found.chain(go).filter(|(_, path)| path.is_dir()).collect()
 }
 
 /// What this machine looks like to the program.
@@ -302,12 +310,14 @@ mod tests {
         machine.file("elsewhere/nvm/nvm.sh", "");
         machine.file("home/go/bin/go", "");
         machine.file("home/go/lib/x", "");
+        machine.file("home/go/pkg/mod/cache/download/x", "");
         machine.file("home/project/bin/tool", "");
         let (home, root) = (machine.at("home"), machine.at("home/project"));
         let bins = [".cargo/bin", "go/bin", "project/bin"].map(|bin| home.join(bin));
         let path = std::env::join_paths(&bins).unwrap().into_string().unwrap();
         let nvm = machine.at("elsewhere/nvm").to_str().unwrap().to_owned();
         let toolchains = toolchains(|name| (name == "NVM_DIR").then(|| nvm.clone()), Some(&home));
+        assert!(toolchains.contains(&(GO_DOWNLOADS, home.join("go/pkg/mod/cache/download"))));
         let found = Surroundings { root: &root, home: Some(&home), path: &path, toolchains }.toolchains();
         for wanted in [".cargo/bin", ".cargo/registry", ".rustup", "go", "project/bin", "../elsewhere/nvm"] {
             let wanted =

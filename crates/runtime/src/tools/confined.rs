@@ -116,7 +116,11 @@ impl ConfinementContext<'_> {
         let text = |path: PathBuf| path.to_str().map(str::to_owned);
         let home = |below: &str| self.home().map(|home| home.join(below)).filter(|path| path.exists());
         for (name, path) in self.toolchains() {
-            if !env.iter().any(|(n, _)| n == name) {
+            if name == installed::GO_DOWNLOADS {
+                let users = env.iter().position(|(n, _)| n == name).map(|at| env.swap_remove(at).1);
+                let others = users.unwrap_or_else(|| GO_PROXIES.to_owned());
+                env.extend(text(path).map(|path| (name.to_owned(), format!("file://{path},{others}"))));
+            } else if !env.iter().any(|(n, _)| n == name) {
                 env.extend(text(path).map(|path| (name.to_owned(), path)));
             }
         }
@@ -129,6 +133,8 @@ impl ConfinementContext<'_> {
     }
 }
 
+/// Go's own.
+const GO_PROXIES: &str = "https://proxy.golang.org,direct";
 const HOME: &str = "home";
 const TMP: &str = "tmp";
 

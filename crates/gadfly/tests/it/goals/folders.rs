@@ -110,6 +110,28 @@ fn a_toolchain_is_where_its_variable_says() {
     assert_eq!(said.code, 0, "{}", said.err);
 }
 
+/// What Go has downloaded for the user is there without a network, and what a command unpacks of it is not the user's.
+#[test]
+fn modules_that_go_has_downloaded_are_found() {
+    let desk = plain_crate(&[]);
+    let downloads = desk.beside("home/go/pkg/mod/cache/download");
+    fs::create_dir_all(&downloads).unwrap();
+    fs::write(downloads.join("kept"), "found\n").unwrap();
+    let look =
+        "d=${GOPROXY%%,*}; cat ${d#file://}/kept >found.txt; echo x >${d#file://}/planted; echo $GOPROXY";
+    hire(&desk, "w", &[runs(look), claims("found")], "");
+    let args = [&GOAL[..], &["--until", "grep found found.txt"]].concat();
+    for (set, then) in [(None, "https://proxy.golang.org,direct"), (Some("off"), "off")] {
+        let mut command = desk.command(&args);
+        command.envs(set.map(|set| ("GOPROXY", set)));
+        let said = said(command);
+        assert_eq!(said.code, 0, "{}", said.err);
+        assert!(said.err.contains(&format!("cache/download,{then}")), "{}", said.err);
+        assert!(!downloads.join("planted").exists());
+        fs::remove_file(desk.path("found.txt")).unwrap();
+    }
+}
+
 fn node_project() -> Desk {
     let desk = Desk::repository(&[
         ("package.json", r#"{"name":"demo","scripts":{"test":"node test.js"},"dependencies":{"adder":"1"}}"#),
