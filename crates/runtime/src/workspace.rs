@@ -27,6 +27,8 @@ pub use error::WorkspaceError;
 pub use folder::{FolderState, hash_folder};
 pub(crate) use fresh::copy_paths;
 pub use git::Git;
+pub(crate) use ignored::Counted;
+pub use ignored::ignored_and_needed;
 pub use in_place::WayBack;
 pub use intent::{TakenBack, is_begun};
 pub use landing::{Landed, Landing};
@@ -63,6 +65,7 @@ mod fresh;
 mod git;
 mod hooks;
 mod ignore_rules;
+mod ignored;
 mod in_place;
 mod intent;
 mod landing;
@@ -111,6 +114,9 @@ struct WorkspaceFacts {
     base: String,
     /// From the root, as are all paths of a tree.
     bring: Bring,
+    /// What git ignores and counts all the same.
+    #[serde(default, skip_serializing_if = "Counted::is_empty")]
+    counted: Counted,
     left_out: Vec<String>,
     /// The tree is the user's own checkout.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
@@ -273,6 +279,7 @@ impl Workspace {
         }
         let rules = self.home.join("rules");
         let mut listing = self.store.listing(&work, IgnoreRules::List(&rules), &self.excluded).await?;
+        listing.add(self.store.counted(&work, &self.facts.counted, &self.excluded).await?.0);
         self.leave_out_caches(&mut listing).await?;
         let tree = self.store.take(&work, WORK, &listing.files, &self.tracked).await?;
         Ok((tree, listing.repositories))
@@ -413,7 +420,9 @@ impl Workspace {
 
     /// The difference as a unified diff of at most `max` bytes; longer is an error, never a cut.
     pub async fn diff(&self, from: &str, to: &str, max: u64) -> Result<String, WorkspaceError> {
-        self.store.diff(from, to, max).await
+        let changes = self.store.between(from, to).await?;
+        let without = self.not_in_diffs(changes.iter().map(|change| change.path.as_str()));
+        self.store.diff(from, to, &without, max).await
     }
 
     /// The files of a tree in a folder of their own, without a repository. The folder must be empty or new.
@@ -469,10 +478,13 @@ pub fn read_beside(run: &Path) -> Vec<PathBuf> {
     if let Some(beside) = in_place::read_beside(run) {
         return beside;
     }
-    let objects = objects_of(&run.join("tree"));
+    let home = run.join("tree");
+    let objects = objects_of(&home);
     let borrowed = objects::borrowed_by(&objects);
     let all = std::iter::once(objects).chain(borrowed.into_iter().map(PathBuf::from));
-    all.filter(|path| path.is_dir()).collect()
+    let linked = WorkspaceFacts::read(&home).map(|facts| (facts.root, facts.bring.needed));
+    let linked = linked.into_iter().flat_map(|(root, paths)| paths.into_iter().map(move |p| root.join(p)));
+    all.filter(|path| path.is_dir()).chain(linked).collect()
 }
 
 fn objects_of(home: &Path) -> PathBuf {

@@ -58,6 +58,21 @@ impl Folder {
                 tell(format!("{what}: {}", some(&seen(paths).iter().collect::<Vec<_>>())));
             }
         }
+        let counted = made.workspace.counted().names();
+        if !counted.is_empty() {
+            tell(format!(
+                "git ignores what agents make in {}: it is judged, recorded and delivered all the same, and is in no \
+                 commit",
+                some(&counted.iter().collect::<Vec<_>>())
+            ));
+        }
+        let needed = seen(&brought.needed);
+        if !needed.is_empty() {
+            tell(format!(
+                "git ignores it and agents need it: linked into their folders and those of critics, to be read: {}",
+                some(&needed.iter().collect::<Vec<_>>())
+            ));
+        }
         // Work that needs what is not there would fail unexplained.
         let absent = seen(&made.not_brought);
         if !absent.is_empty() {
