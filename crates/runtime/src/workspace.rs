@@ -32,6 +32,7 @@ pub use ignored::ignored_and_needed;
 pub use in_place::WayBack;
 pub use intent::{TakenBack, is_begun};
 pub use landing::{Landed, Landing};
+pub use objects::read_beside;
 pub use partial::{PastAcceptance, take_all_back, way_to_take_all_back};
 pub use recent::Recent;
 pub use reviewed::{Range, Reviewed};
@@ -204,7 +205,7 @@ impl Workspace {
     /// What the worker's repository reads besides its own folder: the objects of the past. Nobody may write
     /// there: they are shared with the user's repository.
     pub fn objects(&self) -> PathBuf {
-        objects_of(&self.home)
+        objects::of(&self.home)
     }
 
     /// The user's folder that corresponds to [`Self::work`]; acceptance writes there.
@@ -470,27 +471,6 @@ impl Workspace {
         let path = self.home.join(name);
         git::zero_separated(&fs::read(&path).map_err(WorkspaceError::io("read", &path))?)
     }
-}
-
-/// What the worker's repository of a run reads besides its own folder: the objects of the past, and whatever the
-/// user's repository borrows from.
-pub fn read_beside(run: &Path) -> Vec<PathBuf> {
-    if let Some(beside) = in_place::read_beside(run) {
-        return beside;
-    }
-    let home = run.join("tree");
-    let objects = objects_of(&home);
-    let borrowed = objects::borrowed_by(&objects);
-    let all = std::iter::once(objects).chain(borrowed.into_iter().map(PathBuf::from));
-    let linked = WorkspaceFacts::read(&home).map(|facts| (facts.root, facts.bring.needed));
-    let linked = linked.into_iter().flat_map(|(root, paths)| paths.into_iter().map(move |p| root.join(p)));
-    all.filter(|path| path.is_dir()).chain(linked).collect()
-}
-
-fn objects_of(home: &Path) -> PathBuf {
-    let shared = home.join(OBJECTS);
-    // A workspace of an earlier version keeps them in its store.
-    if shared.is_dir() { shared } else { home.join("store.git/objects") }
 }
 
 fn home_of(run: &Path) -> Result<PathBuf, WorkspaceError> {

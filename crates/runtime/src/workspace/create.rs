@@ -159,7 +159,7 @@ pub(super) async fn begin(
     let ignored = store.ignored(&project.root).await?;
     let rules = project.rules(&store, &listing, &tracked, &ignored);
     let mut too_large = Vec::new();
-    own.needed = project.needed((&counted, &own.needs), &ignored, &own);
+    own.needed = project.needed(&store, (&counted, &own.needs), &ignored, &own).await?;
     own.needed.extend(over.into_iter().filter(|path| !tracked.contains(path)));
     if !in_place {
         let stays = ignored.iter().filter(|path| !own.prepared && !own.covers(path)).cloned().collect();

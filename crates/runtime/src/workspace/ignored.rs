@@ -21,7 +21,7 @@ use super::git::{Git, GitTarget, failure, zero_ended, zero_separated};
 use super::repository::{Repository, enclosing};
 use super::store::SnapshotStore;
 use super::tree::{Excluded, off_thread};
-use super::{Workspace, WorkspaceFacts, home_of};
+use super::{Workspace, WorkspaceFacts, caches, home_of};
 
 /// Of all files together, and of one; more is named and does not count.
 const MOST_FILES: usize = 2_000;
@@ -103,17 +103,17 @@ impl Counted {
 
     /// Where something that counts can lie, from the top of the tree.
     fn places(&self) -> Vec<String> {
-        let mut places: Vec<String> = self
-            .of
-            .iter()
-            .map(|(pattern, _)| {
-                let place = if pattern.is_plain_file() { &pattern.0 } else { pattern.fixed() };
-                format!("{}{}", self.below, place.trim_end_matches('/'))
-            })
-            .collect();
+        let mut places: Vec<String> =
+            self.of.iter().filter_map(|(pattern, _)| self.place_of(pattern)).collect();
         places.sort_unstable();
         places.dedup();
         places
+    }
+
+    /// Where a pattern begins, from the top of the tree.
+    fn place_of(&self, pattern: &Pattern) -> Option<String> {
+        let start = if pattern.is_plain_file() { &pattern.0 } else { pattern.fixed() };
+        (!start.is_empty()).then(|| format!("{}{}", self.below, start.trim_end_matches('/')))
     }
 
     fn matchers(&self) -> Vec<(Matcher<'_>, Option<&str>)> {
@@ -166,10 +166,7 @@ impl Counted {
     /// Whether a path that git ignores, or something in it, counts.
     pub(super) fn touches(&self, path: &str) -> bool {
         let path = path.trim_end_matches('/');
-        let begins = |one: &str, with: &str| {
-            one.strip_prefix(with).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
-        };
-        self.places().iter().any(|place| begins(place, path) || begins(path, place))
+        self.places().iter().any(|place| caches::is_below(place, path) || caches::is_below(path, place))
     }
 
     /// The paths, around which links and copies must go.
@@ -188,28 +185,28 @@ impl Counted {
 
 impl ProjectTree {
     /// What git ignores of the project and entries need: links for it, from the top of the tree.
-    pub(super) fn needed(
+    pub(super) async fn needed(
         &self,
+        store: &SnapshotStore,
         (counted, needs): (&Counted, &[Pattern]),
         ignored: &[String],
         brought: &Bring,
-    ) -> Vec<String> {
+    ) -> Result<Vec<String>, WorkspaceError> {
         let root = self.root.as_path();
         let tracked: HashSet<&str> = self.indexed.iter().map(|entry| entry.path.as_str()).collect();
         let mut found = Vec::new();
-        for pattern in needs.iter().filter(|pattern| stays_inside(pattern)) {
-            let start = if pattern.is_plain_file() { &pattern.0 } else { pattern.fixed() };
-            if start.is_empty() {
-                continue;
-            }
-            let start = format!("{}{}", counted.below, start.trim_end_matches('/'));
-            for path in ignored.iter().map(|path| path.trim_end_matches('/')) {
-                let is_in = |one: &str, other: &str| {
-                    one.strip_prefix(other).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
-                };
-                if is_in(path, &start) {
+        let needs = needs.iter().filter(|pattern| stays_inside(pattern));
+        let starts: Vec<String> = needs.filter_map(|pattern| counted.place_of(pattern)).collect();
+        // In a folder of which git keeps something the list of all that is ignored does not look.
+        let whole: HashSet<&str> = ignored.iter().filter_map(|path| path.strip_suffix('/')).collect();
+        let mut inside = store.ignored_below(root, &starts).await?;
+        inside.retain(|path| !path.match_indices('/').any(|(at, _)| whole.contains(&path[..at])));
+        inside.truncate(MOST_SEEN);
+        for start in starts {
+            for path in ignored.iter().chain(&inside).map(|path| path.trim_end_matches('/')) {
+                if caches::is_below(path, &start) {
                     found.extend(counted.around(root, path, &tracked));
-                } else if is_in(&start, path) && root.join(&start).exists() {
+                } else if caches::is_below(&start, path) && root.join(&start).exists() {
                     found.extend(counted.around(root, &start, &tracked));
                 }
             }
@@ -225,11 +222,22 @@ impl ProjectTree {
         // A link that leads elsewhere is for a person to name.
         found.retain(|path| root.join(path).canonicalize().is_ok_and(|real| real.starts_with(root)));
         found.truncate(MOST_LINKS);
-        found
+        Ok(found)
     }
 }
 
 impl SnapshotStore {
+    /// Every ignored file at or below these paths.
+    async fn ignored_below(&self, folder: &Path, paths: &[String]) -> Result<Vec<String>, WorkspaceError> {
+        if paths.is_empty() {
+            return Ok(Vec::new());
+        }
+        let paths: Vec<String> = paths.iter().map(|path| format!(":(literal){path}")).collect();
+        let mut args = vec!["ls-files", "--others", "--ignored", "-z", "--exclude-standard", "--"];
+        args.extend(paths.iter().map(String::as_str));
+        zero_separated(&self.git.run(&self.unindexed(folder), &args).await?)
+    }
+
     /// The files in a folder that count although git ignores them, and those that are too many or too large to.
     pub(super) async fn counted(
         &self,
@@ -339,13 +347,21 @@ impl Workspace {
 pub fn ignored_and_needed(run: &Path) -> Vec<(PathBuf, String, String)> {
     let Ok(home) = home_of(run) else { return Vec::new() };
     let Ok(facts) = WorkspaceFacts::read(&home) else { return Vec::new() };
-    let linked = facts.bring.needed.iter().map(|path| (facts.root.join(path), path.clone()));
+    let needs: Vec<String> =
+        facts.bring.needs.iter().filter_map(|need| facts.counted.place_of(need)).collect();
+    // What a person has linked is not linked again, and is needed as well.
+    let linked =
+        facts.bring.link.iter().filter(|path| {
+            needs.iter().any(|need| caches::is_below(path, need) || caches::is_below(need, path))
+        });
+    let linked = facts.bring.needed.iter().chain(linked);
+    let linked = linked.map(|path| (facts.root.join(path), path.clone()));
     let work = home.join("work");
     // As the worker has it: what the work was made from.
     let counted = facts.counted.places().into_iter().map(|path| (work.join(&path), path));
     let below = facts.counted.below.clone();
     let inner = |path: &str| path.strip_prefix(below.as_str()).map(str::to_owned);
-    let all = linked.chain(counted).filter(|(from, _)| from.exists());
+    let all = counted.chain(linked).filter(|(from, _)| from.exists());
     all.filter_map(|(from, path)| inner(&path).map(|inner| (from, path, inner))).collect()
 }
 

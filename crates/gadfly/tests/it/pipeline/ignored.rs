@@ -42,6 +42,12 @@ fn plays(desk: &Desk, parts: &[&str]) {
     }
 }
 
+/// A critic that passes only what it can read, and what it was made from.
+fn reads_both() -> String {
+    let says = gives(90);
+    format!("grep -q 1 data/raw/survey.csv && grep -q 1 data/cleaned/panel.csv && echo '{says}' || ls -R")
+}
+
 const ALL: [&str; 4] = ["engineer", "engineer-critic", "coder", "coder-critic"];
 
 #[test]
@@ -53,11 +59,7 @@ fn what_is_made_where_git_ignores_it_is_judged_recorded_delivered_and_taken_back
         let said = pipeline(&desk, &[]);
         assert_eq!(said.code, 0, "{rules:?}: {}", said.err);
         assert_eq!(desk.read("data/cleaned/panel.csv"), TIDY);
-        assert!(
-            said.err.contains("git ignores what agents make in data/cleaned/"),
-            "{rules:?}: {}",
-            said.err
-        );
+        assert!(said.err.contains("git ignores what agents make in data/cleaned"), "{rules:?}: {}", said.err);
         assert!(desk.git(&["status", "--porcelain", "data"]).is_empty(), "git goes on to ignore it");
         let recorded = statement(&desk, "engineer").to_string();
         assert!(recorded.contains("data/cleaned/panel.csv"), "{recorded}");
@@ -100,13 +102,7 @@ fn what_is_needed_can_be_read_by_workers_and_critics_and_not_be_written() {
         "mkdir -p data/cleaned; cat data/raw/README.md data/raw/survey.csv > data/cleaned/panel.csv; \
          echo x > data/raw/survey.csv; echo done",
     );
-    let says = gives(90);
-    desk.program(
-        "engineer-critic",
-        &format!(
-            "grep -q 1 data/raw/survey.csv && grep -q 1 data/cleaned/panel.csv && echo '{says}' || ls -R"
-        ),
-    );
+    desk.program("engineer-critic", &reads_both());
     let said = pipeline(&desk, &[]);
     assert_eq!(said.code, 0, "{}", said.err);
     assert!(said.err.contains("to be read: data/raw/survey.csv"), "{}", said.err);
@@ -117,7 +113,8 @@ fn what_is_needed_can_be_read_by_workers_and_critics_and_not_be_written() {
 #[test]
 fn a_link_over_what_agents_make_goes_around_it_and_build_output_is_no_work() {
     let desk = desk("data/\n*.log\n");
-    plays(&desk, &["engineer", "engineer-critic", "coder-critic"]);
+    plays(&desk, &["engineer", "coder-critic"]);
+    desk.program("engineer-critic", &reads_both());
     desk.configure("[workspace]\nlink = [\"data\"]\n");
     desk.write("permissions.md", &DATA.replace("`out/code.py`", "`out/`"));
     desk.scripted(
