@@ -9,6 +9,7 @@ mod subject;
 mod text_review;
 
 pub use cold::ColdCase;
+pub use shown::data_endings;
 pub use subject::{Piece, Subject};
 pub use text_review::JudgedText;
 

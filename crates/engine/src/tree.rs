@@ -7,6 +7,7 @@ use crate::conflict::Resolution;
 use crate::digest::Digest;
 use crate::effect::NodePath;
 use crate::finding::Finding;
+use crate::pipeline::Pattern;
 
 /// How what is said in brackets after the output of a command begins, if it complained about what the sandbox refuses.
 pub const IN_SANDBOX: &str = "[it ran in a sandbox:";
@@ -31,6 +32,12 @@ pub struct WorkspacePlan {
     /// Every node has a folder of its own, made from the project as it is when the node first needs it.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub per_node: bool,
+    /// What agents make, as their registry names it: it counts as work although git ignores it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub makes: Vec<Pattern>,
+    /// What they need: it is there to be read although git ignores it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub needs: Vec<Pattern>,
 }
 
 /// A folder at one moment.

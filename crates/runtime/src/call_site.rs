@@ -37,9 +37,14 @@ pub enum CallSite {
         of: Option<(Arc<Folder>, Digest)>,
         /// Files that are copied there, where it is no copy of a folder of the run.
         files: Option<PathBuf>,
+        /// What git ignores and is to be read: links to it.
+        beside: Vec<BesideReader>,
         report: Option<String>,
     },
 }
+
+/// Where something is, and what it is called in a copy of the whole tree, and of the project's files.
+pub type BesideReader = (PathBuf, String, String);
 
 /// Where in a run's place the state under review is.
 pub const REVIEWED: &str = "reviewed";
@@ -87,6 +92,16 @@ impl CallSite {
         if with_a_folder { "its copy, the worker's folder" } else { "its folder" }
     }
 
+    /// A reader's place with nothing in it that leads to the user's own files.
+    pub fn without_links(self) -> Self {
+        match self {
+            Self::Reader { at, of, files, report, .. } => {
+                Self::Reader { at, of, files, beside: Vec::new(), report }
+            }
+            other => other,
+        }
+    }
+
     /// Makes the place ready. `tmp` becomes an empty folder for the call alone.
     pub async fn enter(self, tmp: Option<&Path>) -> Result<Entered, FolderError> {
         if let Some(tmp) = tmp {
@@ -128,7 +143,7 @@ impl CallSite {
                 let (lock, mounts) = (Some(folder.lock()), Some(mounts));
                 Ok(Entered { workdir, lock, mounts, what: SiteState::Folder(inside) })
             }
-            Self::Reader { at, of, files, report } => {
+            Self::Reader { at, of, files, beside, report } => {
                 make_empty(&at).await?;
                 if let Some(files) = files {
                     let to = at.clone();
@@ -140,6 +155,7 @@ impl CallSite {
                 if let Some((folder, tree)) = &of {
                     folder.lend(tree, &at).await?;
                 }
+                let linked = link_beside(&at, &beside, of.is_some());
                 let before = match ready(&at).await {
                     Ok(before) => before,
                     Err(error) => {
@@ -150,7 +166,7 @@ impl CallSite {
                     }
                 };
                 let scratch = Some(at.join(SCRATCH));
-                let mounts = Some(Mounts { tree: at.clone(), scratch, ..Mounts::default() });
+                let mounts = Some(Mounts { tree: at.clone(), scratch, linked, ..Mounts::default() });
                 Ok(Entered {
                     workdir: Some(at),
                     lock,
@@ -227,6 +243,28 @@ async fn make_empty(at: &Path) -> Result<(), FolderError> {
     });
     let made = made.await.unwrap_or_else(|| Err(std::io::Error::other("the task was ended")));
     made.map_err(|source| FolderError::Io { path: at.to_owned(), source })
+}
+
+/// Links what is beside into a reader's place; says where it leads. What stands in the way, or is reached through a link
+/// of the worker's, is left out.
+fn link_beside(at: &Path, beside: &[BesideReader], whole: bool) -> Vec<PathBuf> {
+    let mut linked = Vec::new();
+    for (from, of_tree, of_project) in beside {
+        let path = if whole { of_tree } else { of_project };
+        let is_clear = |end: usize| {
+            let above = path.get(..end).map(|above| at.join(above));
+            above.is_some_and(|above| fs::symlink_metadata(above).map_or(true, |meta| meta.is_dir()))
+        };
+        if path.is_empty() || !path.match_indices('/').all(|(end, _)| is_clear(end)) {
+            continue;
+        }
+        let to = at.join(path);
+        let made = to.parent().map_or(Ok(()), fs::create_dir_all);
+        if made.and_then(|()| std::os::unix::fs::symlink(from, &to)).is_ok() {
+            linked.push(from.clone());
+        }
+    }
+    linked
 }
 
 /// Writes down what the folder holds, then adds the one folder a reader may write to.

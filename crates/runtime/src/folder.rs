@@ -263,6 +263,8 @@ impl Folder {
             link: self.plan.link.clone(),
             copy: self.plan.copy.clone(),
             prepared: self.plan.prepare.is_some(),
+            makes: self.plan.makes.clone(),
+            needs: self.plan.needs.clone(),
             without: inside.filter(|path| !path.is_empty()).map(ToOwned::to_owned).collect(),
             ..Bring::default()
         };

@@ -192,6 +192,9 @@ impl TurnTask {
             return Incoming::Replied { effect, reply: impossible(why), texts: Vec::new() };
         }
         let held = held(&*agent, &call, &place, &needs);
+        // Through a link to the user's own files nobody writes whom the kernel holds.
+        let place =
+            if held.as_ref().is_some_and(|held| held.sandboxed) { place } else { place.without_links() };
         let aside = call.tmp.as_deref().map(|tmp| tmp.with_extension("aside"));
         let settings = needs.settings.clone();
         // Not given up half-way: what was begun with the run's folder is finished.

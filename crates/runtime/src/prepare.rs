@@ -200,8 +200,7 @@ fn folder(resolver: &AgentResolver<'_>) -> WorkspacePlan {
         link: texts(&configured.link),
         copy: texts(&configured.copy),
         prepare: configured.prepare.as_ref().map(|s| s.value.clone()),
-        in_place: false,
-        per_node: false,
+        ..WorkspacePlan::default()
     }
 }
 

@@ -27,9 +27,12 @@ pub use error::WorkspaceError;
 pub use folder::{FolderState, hash_folder};
 pub(crate) use fresh::copy_paths;
 pub use git::Git;
+pub(crate) use ignored::Counted;
+pub use ignored::ignored_and_needed;
 pub use in_place::WayBack;
 pub use intent::{TakenBack, is_begun};
 pub use landing::{Landed, Landing};
+pub use objects::read_beside;
 pub use partial::{PastAcceptance, take_all_back, way_to_take_all_back};
 pub use recent::Recent;
 pub use reviewed::{Range, Reviewed};
@@ -63,6 +66,7 @@ mod fresh;
 mod git;
 mod hooks;
 mod ignore_rules;
+mod ignored;
 mod in_place;
 mod intent;
 mod landing;
@@ -111,6 +115,9 @@ struct WorkspaceFacts {
     base: String,
     /// From the root, as are all paths of a tree.
     bring: Bring,
+    /// What git ignores and counts all the same.
+    #[serde(default, skip_serializing_if = "Counted::is_empty")]
+    counted: Counted,
     left_out: Vec<String>,
     /// The tree is the user's own checkout.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
@@ -198,7 +205,7 @@ impl Workspace {
     /// What the worker's repository reads besides its own folder: the objects of the past. Nobody may write
     /// there: they are shared with the user's repository.
     pub fn objects(&self) -> PathBuf {
-        objects_of(&self.home)
+        objects::of(&self.home)
     }
 
     /// The user's folder that corresponds to [`Self::work`]; acceptance writes there.
@@ -273,6 +280,7 @@ impl Workspace {
         }
         let rules = self.home.join("rules");
         let mut listing = self.store.listing(&work, IgnoreRules::List(&rules), &self.excluded).await?;
+        listing.add(self.store.counted(&work, &self.facts.counted, &self.excluded).await?.0);
         self.leave_out_caches(&mut listing).await?;
         let tree = self.store.take(&work, WORK, &listing.files, &self.tracked).await?;
         Ok((tree, listing.repositories))
@@ -413,7 +421,9 @@ impl Workspace {
 
     /// The difference as a unified diff of at most `max` bytes; longer is an error, never a cut.
     pub async fn diff(&self, from: &str, to: &str, max: u64) -> Result<String, WorkspaceError> {
-        self.store.diff(from, to, max).await
+        let changes = self.store.between(from, to).await?;
+        let without = self.not_in_diffs(changes.iter().map(|change| change.path.as_str()));
+        self.store.diff(from, to, &without, max).await
     }
 
     /// The files of a tree in a folder of their own, without a repository. The folder must be empty or new.
@@ -461,24 +471,6 @@ impl Workspace {
         let path = self.home.join(name);
         git::zero_separated(&fs::read(&path).map_err(WorkspaceError::io("read", &path))?)
     }
-}
-
-/// What the worker's repository of a run reads besides its own folder: the objects of the past, and whatever the
-/// user's repository borrows from.
-pub fn read_beside(run: &Path) -> Vec<PathBuf> {
-    if let Some(beside) = in_place::read_beside(run) {
-        return beside;
-    }
-    let objects = objects_of(&run.join("tree"));
-    let borrowed = objects::borrowed_by(&objects);
-    let all = std::iter::once(objects).chain(borrowed.into_iter().map(PathBuf::from));
-    all.filter(|path| path.is_dir()).collect()
-}
-
-fn objects_of(home: &Path) -> PathBuf {
-    let shared = home.join(OBJECTS);
-    // A workspace of an earlier version keeps them in its store.
-    if shared.is_dir() { shared } else { home.join("store.git/objects") }
 }
 
 fn home_of(run: &Path) -> Result<PathBuf, WorkspaceError> {

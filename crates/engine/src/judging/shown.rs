@@ -14,6 +14,11 @@ const DATA: [&str; 22] = [
     "xlsx", "xls", "npy", "npz", "mat", "h5", "hdf5", "pkl", "zip", "gz",
 ];
 
+/// Endings of tables, and of data that programs read; not those of archives.
+pub fn data_endings() -> impl Iterator<Item = &'static str> {
+    TABLES.into_iter().chain(DATA).filter(|ending| !matches!(*ending, "zip" | "gz" | "dat" | "prn" | "tab"))
+}
+
 /// A table longer than this is sampled.
 pub(super) const LARGEST_TABLE: usize = 48 * 1024;
 /// Lines shown of a table: its head, and so many at each third and at its end.

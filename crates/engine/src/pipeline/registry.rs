@@ -173,6 +173,18 @@ impl RegistryEntry {
 }
 
 impl Registry {
+    /// Every place that some entry makes, and every one that some entry needs.
+    pub fn places(&self) -> (Vec<Pattern>, Vec<Pattern>) {
+        let products = self.entries.iter().flat_map(|entry| &entry.produces);
+        let makes = products.flat_map(|product| product.patterns.iter().chain(&product.files)).cloned();
+        let atoms = self.entries.iter().flat_map(|entry| entry.requires.atoms());
+        let needs = atoms.filter_map(|atom| match &atom.check {
+            Check::Path(pattern) | Check::Contains { folder: pattern, .. } => Some(pattern.clone()),
+            Check::Manual | Check::Score { .. } | Check::Overall { .. } | Check::Components { .. } => None,
+        });
+        (makes.collect(), needs.collect())
+    }
+
     /// Who judges and hands what it found to this agent, which decides on it: referees and their editor.
     pub fn reporting_to<'r>(&'r self, entry: &'r RegistryEntry) -> impl Iterator<Item = &'r RegistryEntry> {
         let decides = entry.critic.is_none() && !entry.judges();

@@ -121,9 +121,14 @@ pub fn json(desk: &Desk, name: &str) -> Value {
 
 /// What the receipt of an agent says: the predicate of its statement.
 pub fn receipt(desk: &Desk, agent: &str) -> Value {
+    statement(desk, agent)["predicate"].clone()
+}
+
+/// The whole of it, with the files it is about.
+pub fn statement(desk: &Desk, agent: &str) -> Value {
     let envelope = json(desk, &format!(".gadfly/receipts/{agent}.json"));
     let payload = STANDARD.decode(envelope["payload"].as_str().unwrap()).unwrap();
-    serde_json::from_slice::<Value>(&payload).unwrap()["predicate"].clone()
+    serde_json::from_slice(&payload).unwrap()
 }
 
 /// Answers the question the newest run waits for, and takes it up.

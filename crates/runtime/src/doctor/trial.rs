@@ -146,7 +146,7 @@ async fn call(name: &str, member: &AgentHandle, agent: Arc<dyn Agent>, folder: &
         effect,
         agent,
         place: if in_folder {
-            CallSite::Reader { at, of: None, files: None, report: None }
+            CallSite::Reader { at, of: None, files: None, beside: Vec::new(), report: None }
         } else {
             CallSite::Nowhere
         },

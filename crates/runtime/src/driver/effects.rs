@@ -12,11 +12,12 @@ use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
 use super::{RunLoop, RunningEffect, Update};
-use crate::call_site::{CallSite, REVIEWED};
+use crate::call_site::{BesideReader, CallSite, REVIEWED};
 use crate::folder::{Folder, home_of};
 use crate::os::NoSupervisor;
 use crate::perform::{self, FolderTask, Incoming, SurveyTask, TurnTask};
 use crate::tools::{ToolTask, Tools};
+use crate::workspace::ignored_and_needed;
 
 impl RunLoop {
     pub(super) fn perform(&mut self, effect: &Effect) {
@@ -220,7 +221,22 @@ impl RunLoop {
         };
         let reviewed = || self.driver.host.journal().work_dir(&self.run).join(REVIEWED);
         let files = of.is_none().then(reviewed).filter(|files| files.is_dir());
-        Ok(CallSite::Reader { at, of, files, report: turn.report.clone() })
+        Ok(CallSite::Reader {
+            at,
+            of,
+            files,
+            beside: self.beside_reader(&effect.id.node),
+            report: turn.report.clone(),
+        })
+    }
+
+    /// Of what git ignores: as the worker of the node has it, or as the project has.
+    fn beside_reader(&self, node: &NodePath) -> Vec<BesideReader> {
+        if !self.is_per_node() {
+            return Vec::new();
+        }
+        let found = ignored_and_needed(&self.home(node));
+        if found.is_empty() { ignored_and_needed(&self.home(&NodePath::root())) } else { found }
     }
 
     fn place_named(&self, node: &NodePath, name: &str) -> PathBuf {

@@ -42,6 +42,14 @@ impl Folder {
                     listed(&new).join(", ")
                 ));
             }
+            let over = inside.workspace.too_large(&now.tree).await?;
+            if !over.is_empty() {
+                tell(format!(
+                    "git ignores these, and they are too large or too many to be judged and delivered: {}; an entry \
+                     that PRODUCES one of them is not complete by it",
+                    listed(&over).join(", ")
+                ));
+            }
             self.remember(now.digest, &now.tree)?;
             let mut tree = seen(&inside, &now, &mut texts).await?;
             if self.plan.per_node {

@@ -1,16 +1,18 @@
 //! What the user is told of a folder that was made: what it cost, and what of the project is not in it.
 
-use std::fs;
+use std::fs::{self, File};
 use std::os::unix::fs::MetadataExt as _;
 use std::path::Path;
 use std::time::Duration;
 
-use super::{Folder, FolderError, from_project, listed};
+use super::{Folder, FolderError, NODES, from_project, listed};
 use crate::workspace::Created;
 
 /// What making a folder of this size costs is worth a line.
 const MANY_FILES: usize = 500;
 const MANY_BYTES: u64 = 20 << 20;
+/// Says that it was told what git ignores.
+const TOLD: &str = "told-ignored";
 /// How many paths are named of what was brought and what was not.
 const NAMED: usize = 6;
 
@@ -34,6 +36,7 @@ impl Folder {
         if !made.missing.is_empty() {
             tell(format!("the project does not have: {}", listed(&made.missing).join(", ")));
         }
+        self.tell_of_ignored(made, tell);
         // Once for all the folders of a run.
         if self.plan.per_node && (self.states().exists() || !self.shows_the_project()) {
             return Ok(());
@@ -74,6 +77,32 @@ impl Folder {
             ));
         }
         Ok(())
+    }
+
+    /// Once for all the folders of a run, whichever comes first.
+    fn tell_of_ignored(&self, made: &Created, tell: &(dyn Fn(String) + Send + Sync)) {
+        let counted = made.workspace.counted().names();
+        let below = made.workspace.below();
+        let needed: Vec<String> =
+            made.workspace.brought().needed.iter().map(|path| from_project(below, path)).collect();
+        let nodes = self.home.parent().filter(|dir| dir.file_name().is_some_and(|name| name == NODES));
+        let run = nodes.and_then(Path::parent).unwrap_or(&self.home);
+        if counted.is_empty() && needed.is_empty() || File::create_new(run.join(TOLD)).is_err() {
+            return;
+        }
+        if !counted.is_empty() {
+            tell(format!(
+                "git ignores what agents make in {}: it is judged, recorded and delivered all the same, and is in no \
+                 commit",
+                some(&counted.iter().collect::<Vec<_>>())
+            ));
+        }
+        if !needed.is_empty() {
+            tell(format!(
+                "git ignores what agents need: linked into their folders and those of critics, to be read: {}",
+                some(&needed.iter().collect::<Vec<_>>())
+            ));
+        }
     }
 }
 

@@ -197,6 +197,9 @@ pub async fn prepare_pipeline(
     // Of one agent, or of none of the registry's, the project's state is not told.
     let mut files = state_files(resolver.root, &known.files);
     files.state = mode(request) == PipelineMode::Pipeline;
+    let mut workspace = folder(resolver);
+    workspace.per_node = true;
+    (workspace.makes, workspace.needs) = registry.places();
     let settings = PipelineSettings {
         state_files: (mode(request) != PipelineMode::Simple).then(|| files.places()),
         project: known.project.clone(),
@@ -223,8 +226,6 @@ pub async fn prepare_pipeline(
         hooks: hooks(config),
         pair_limits: gadfly_project::config::loop_default().with(config.limits),
     };
-    let mut workspace = folder(resolver);
-    workspace.per_node = true;
     let named = match (&request.skill, request.only.as_slice()) {
         (Some(skill), _) => format!("/{skill}: {what}"),
         (None, [agent]) => format!("{agent}: {what}"),

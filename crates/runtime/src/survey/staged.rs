@@ -1,6 +1,7 @@
 //! The same look at what the next commit would hold: the staged bytes, whatever the files on disk hold by now.
-//! What is not tracked is not there.
+//! What is not tracked is not there, but for what git ignores where agents make it: no commit can hold it.
 
+use std::collections::BTreeMap;
 use std::path::Path;
 
 use gadfly_engine::pipeline::listing::{ListedFile, Listing, Survey};
@@ -34,7 +35,19 @@ pub async fn survey_staged(
             wanted.push(file);
         }
     }
-    let texts = staged.texts(&wanted).await?;
+    let mut texts: BTreeMap<String, String> = staged.texts(&wanted).await?.into_iter().collect();
+    let counted = git.counted(root, &survey.patterns).await?;
+    if !counted.is_empty() {
+        let (at, ours, survey) = (root.to_owned(), store.to_owned(), survey.clone());
+        let looked = tokio::task::spawn_blocking(move || super::survey(&at, &ours, &survey)).await;
+        let (on_disk, mut headings) = looked.map_err(|_| SurveyError::Cancelled)??;
+        let mut also = counted.among(on_disk.iter().map(|(path, _)| path));
+        also.retain(|path| listing.get(path).is_none());
+        for (path, file) in also.iter().filter_map(|path| Some((*path, on_disk.get(path)?))) {
+            listing.insert(path.to_owned(), file);
+            texts.extend(headings.remove_entry(path));
+        }
+    }
     let compared = named.compared() + read.compared();
-    Ok(SurveyResult { listing, texts: texts.into_iter().collect(), read: facts.read, compared })
+    Ok(SurveyResult { listing, texts, read: facts.read, compared })
 }

@@ -8,6 +8,7 @@ use std::fs;
 use std::io;
 use std::path::{Component, Path};
 
+use gadfly_engine::pipeline::Pattern;
 use serde::{Deserialize, Serialize};
 
 use super::copying;
@@ -30,6 +31,14 @@ pub struct Bring {
     /// A command makes what the work needs: no dependencies are looked for.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub prepared: bool,
+    /// What a registry's agents make and need, from the project: see `ignored`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub makes: Vec<Pattern>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub needs: Vec<Pattern>,
+    /// What git ignores of what they need; as `link`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub needed: Vec<String>,
     /// Folders of Gadfly's own inside the project, beside `.gadfly`, which are never part of it.
     pub without: Vec<String>,
 }
@@ -49,7 +58,7 @@ impl Bring {
     /// Everything that no snapshot contains.
     pub fn all(&self) -> impl Iterator<Item = &String> {
         let asked = self.link.iter().chain(&self.copy).chain(&self.without);
-        asked.chain(&self.dependencies).chain(&self.submodules).chain(&self.made)
+        asked.chain(&self.dependencies).chain(&self.submodules).chain(&self.made).chain(&self.needed)
     }
 
     /// Whether a path, or something below it, is brought.
@@ -60,11 +69,18 @@ impl Bring {
         self.all().any(|brought| below(brought))
     }
 
+    /// Whether a path is brought, or something above or below it.
+    pub fn overlaps(&self, path: &str) -> bool {
+        let above =
+            |brought: &String| path.strip_prefix(brought.as_str()).is_some_and(|p| p.starts_with('/'));
+        self.covers(path) || self.all().any(above)
+    }
+
     /// Puts everything into the tree; returns what the project does not have. Waits for the disk.
     pub fn perform(&self, project: &Path, work: &Path) -> Result<Vec<String>, WorkspaceError> {
         let mut missing = Vec::new();
         let copied = self.copy.iter().chain(&self.dependencies).map(|path| (path, CopyMode::Copy));
-        let all = self.link.iter().map(|path| (path, CopyMode::Link)).chain(copied);
+        let all = self.link.iter().chain(&self.needed).map(|path| (path, CopyMode::Link)).chain(copied);
         for (path, how) in all.chain(self.submodules.iter().map(|path| (path, CopyMode::WithoutGit))) {
             let (from, to) = (project.join(path), work.join(path));
             let Ok(real) = from.canonicalize() else {

@@ -82,6 +82,9 @@ impl Git {
         let project = canonical.ok_or_else(|| WorkspaceError::NotADirectory { path: project.to_owned() })?;
         let root = enclosing(&project).ok_or(WorkspaceError::NotARepository)?;
         let (repository, users) = Repository::read(self, root).await?;
+        let below = text(project.strip_prefix(root).unwrap_or(Path::new("")))?;
+        let below = if below.is_empty() { below } else { format!("{below}/") };
+        let wanted = self.without_ignored(&users, &below, wanted).await?;
         let tried = home.join("branch.json");
         if let Some(earlier) = CommitAttempt::read(&tried).filter(|earlier| earlier.intent == wanted)
             && let Some(made) = self.made_before(&users, &earlier).await?
@@ -106,12 +109,29 @@ impl Git {
         if let Ok(shallow) = fs::read(repository.shared.join("shallow")) {
             fs::write(store.dir.join("shallow"), shallow).map_err(WorkspaceError::io("written", &desk))?;
         }
-        let below = text(project.strip_prefix(root).unwrap_or(Path::new("")))?;
-        let below = if below.is_empty() { below } else { format!("{below}/") };
         let making = Making { store, users, root, below, desk: desk.clone() };
         let made = making.make(wanted, repository.head, &tried).await;
         off_thread(move || remove_tree(&desk)).await;
         made
+    }
+
+    /// What git ignores is in no commit, unless it tracks it.
+    async fn without_ignored(
+        &self,
+        users: &GitTarget,
+        below: &str,
+        mut wanted: Intent,
+    ) -> Result<Intent, WorkspaceError> {
+        let mut place = users.clone();
+        place.as_user = true;
+        let whole = |path: &str| format!("{below}{path}");
+        let files = wanted.files.iter().map(|file| whole(&file.path));
+        let paths: Vec<String> = files.chain(wanted.deleted.iter().map(|path| whole(path))).collect();
+        let paths: Vec<&str> = paths.iter().map(String::as_str).collect();
+        let ignored = self.ignored_among(&place, &paths, false).await?;
+        wanted.files.retain(|file| !ignored.contains(&whole(&file.path)));
+        wanted.deleted.retain(|path| !ignored.contains(&whole(path)));
+        Ok(wanted)
     }
 
     /// The commit the branch points at, if it is the one that was about to be made.

@@ -13,6 +13,7 @@ use super::dependencies;
 use super::error::WorkspaceError;
 use super::git::{Git, GitTarget, text, zero_ended, zero_separated};
 use super::ignore_rules::add_rules;
+use super::ignored::Counted;
 use super::objects;
 use super::repository::{Indexed, Repository, enclosing, global_excludes, rules_in};
 use super::store::SnapshotStore;
@@ -39,11 +40,11 @@ pub(super) struct TakenBase {
 
 /// A project as it is found: where its tree begins, and what its repository says.
 pub(super) struct ProjectTree {
-    root: PathBuf,
+    pub root: PathBuf,
     below: String,
     /// With the place from which it is read.
     repository: Option<(Repository, GitTarget)>,
-    indexed: Vec<Indexed>,
+    pub indexed: Vec<Indexed>,
 }
 
 impl Workspace {
@@ -139,8 +140,14 @@ pub(super) async fn begin(
     if let Some(inside) = home.strip_prefix(&project.root).ok().and_then(Path::to_str) {
         own.without.push(inside.to_owned());
     }
+    let at = (project.root.as_path(), project.below.as_str());
+    let counted = Counted::of(git, &store.unindexed(&project.root), at, &own.makes).await?;
+    counted.split(&project.root, &mut own.link);
+    counted.split(&project.root, &mut own.copy);
     let excluded = Excluded::new(own.all().cloned());
-    let listing = store.listing(&project.root, IgnoreRules::OfFolder, &excluded).await?;
+    let mut listing = store.listing(&project.root, IgnoreRules::OfFolder, &excluded).await?;
+    let (also, over) = store.counted(&project.root, &counted, &excluded).await?;
+    listing.add(also);
     project.refuse_links_over_tracked(&own.link)?;
     let tracked = project.tracked_beside(&listing, &Excluded::new(own.without.iter().cloned()));
     let index = if in_place { WORK } else { BASE };
@@ -152,6 +159,8 @@ pub(super) async fn begin(
     let ignored = store.ignored(&project.root).await?;
     let rules = project.rules(&store, &listing, &tracked, &ignored);
     let mut too_large = Vec::new();
+    own.needed = project.needed(&store, (&counted, &own.needs), &ignored, &own).await?;
+    own.needed.extend(over.into_iter().filter(|path| !tracked.contains(path)));
     if !in_place {
         let stays = ignored.iter().filter(|path| !own.prepared && !own.covers(path)).cloned().collect();
         let (root, modules) = (project.root.clone(), project.submodules(&listing));
@@ -173,10 +182,13 @@ pub(super) async fn begin(
         repository: project.repository.as_ref().map(|(r, _)| r.clone()),
         base,
         bring: own,
+        counted,
         left_out: listing.repositories.iter().filter(|path| !copied.contains(path)).cloned().collect(),
         in_place,
     };
-    let stays = |path: &String| !facts.bring.covers(path) && !too_large.contains(path);
+    let stays = |path: &String| {
+        !facts.bring.covers(path) && !facts.counted.touches(path) && !too_large.contains(path)
+    };
     let not_brought = ignored.into_iter().filter(stays).collect();
     Ok(TakenBase { home, project, tracked, files, not_brought, too_large, facts })
 }
@@ -207,7 +219,8 @@ impl ProjectTree {
             paths.iter().map(below).collect()
         };
         let (link, copy, without) = (moved(&bring.link), moved(&bring.copy), moved(&bring.without));
-        Bring { link, copy, without, prepared: bring.prepared, ..Bring::default() }
+        let (makes, needs) = (bring.makes.clone(), bring.needs.clone());
+        Bring { link, copy, without, prepared: bring.prepared, makes, needs, ..Bring::default() }
     }
 
     /// The store: the user's objects, and the ignore rules that hold outside the tree.

@@ -15,11 +15,18 @@ use super::store::{SnapshotStore, checked};
 impl SnapshotStore {
     /// Unified, with three lines of context. Bytes that are not UTF-8 are shown by a replacement character.
     /// Longer than `max` is an error: a cut diff would look like a whole one.
-    pub async fn diff(&self, from: &str, to: &str, max: u64) -> Result<String, WorkspaceError> {
+    pub async fn diff(
+        &self,
+        from: &str,
+        to: &str,
+        without: &[&str],
+        max: u64,
+    ) -> Result<String, WorkspaceError> {
         if checked(from)? == checked(to)? {
             return Ok(String::new());
         }
-        let args = [
+        let without: Vec<String> = without.iter().map(|path| format!(":(exclude,literal){path}")).collect();
+        let mut args = vec![
             "diff-tree",
             "-p",
             "-r",
@@ -38,7 +45,9 @@ impl SnapshotStore {
             "--dst-prefix=b/",
             checked(from)?,
             checked(to)?,
+            "--",
         ];
+        args.extend(without.iter().map(String::as_str));
         let limit = usize::try_from(max).unwrap_or(usize::MAX);
         let finished = self.git.try_feed(&self.place(), &args, Vec::new(), limit).await?;
         match finished.exit {

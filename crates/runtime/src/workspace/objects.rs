@@ -9,6 +9,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use super::snapshot::quoted;
+use super::{OBJECTS, WorkspaceFacts, in_place};
 use crate::os::remove_tree;
 
 /// Somebody who repacks faster than this does nothing else.
@@ -103,4 +104,26 @@ pub(super) fn borrowed_by(objects: &Path) -> Vec<String> {
     let lines = text.lines().filter(|l| !l.is_empty() && !l.starts_with('#')).take(DEEPEST * 20);
     // Relative ones are meant from the folder that borrows.
     lines.filter_map(|line| objects.join(line).canonicalize().ok()?.to_str().map(ToOwned::to_owned)).collect()
+}
+
+/// What the worker's repository of a run reads besides its own folder: the objects of the past, and whatever the
+/// user's repository borrows from.
+pub fn read_beside(run: &Path) -> Vec<PathBuf> {
+    if let Some(beside) = in_place::read_beside(run) {
+        return beside;
+    }
+    let home = run.join("tree");
+    let objects = of(&home);
+    let borrowed = borrowed_by(&objects);
+    let all = std::iter::once(objects).chain(borrowed.into_iter().map(PathBuf::from));
+    let linked = WorkspaceFacts::read(&home).map(|facts| (facts.root, facts.bring.needed));
+    let linked = linked.into_iter().flat_map(|(root, paths)| paths.into_iter().map(move |p| root.join(p)));
+    all.filter(|path| path.is_dir()).chain(linked).collect()
+}
+
+/// Where a workspace keeps them.
+pub(super) fn of(home: &Path) -> PathBuf {
+    let shared = home.join(OBJECTS);
+    // A workspace of an earlier version keeps them in its store.
+    if shared.is_dir() { shared } else { home.join("store.git/objects") }
 }

@@ -138,7 +138,7 @@ impl Reviewed {
         let to = self.kept(from, to, keep).await?;
         let mut changes = self.store.changes(from, &to).await?;
         let manifest = Text::new(manifest(from, &changes));
-        let diff = Text::new(self.store.diff(from, &to, LARGEST_DIFF).await?);
+        let diff = Text::new(self.store.diff(from, &to, &[], LARGEST_DIFF).await?);
         let mut left = LARGEST_REVIEW;
         let mut fits = |bytes: u64| {
             let fits = bytes <= LARGEST_FILE && bytes <= left;

@@ -26,6 +26,14 @@ pub(super) struct FolderListing {
     pub repositories: Vec<String>,
 }
 
+impl FolderListing {
+    pub fn add(&mut self, files: Vec<String>) {
+        let there: HashSet<&str> = self.files.iter().map(String::as_str).collect();
+        let new: Vec<String> = files.into_iter().filter(|path| !there.contains(path.as_str())).collect();
+        self.files.extend(new);
+    }
+}
+
 /// Paths from the root of the tree that never count, with everything below them.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub(super) struct Excluded {
@@ -112,7 +120,7 @@ impl SnapshotStore {
     }
 
     /// A place whose index is always empty.
-    fn unindexed(&self, folder: &Path) -> GitTarget {
+    pub(super) fn unindexed(&self, folder: &Path) -> GitTarget {
         self.place().with_index(&self.index("none")).over(folder)
     }
 

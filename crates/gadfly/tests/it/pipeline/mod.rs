@@ -6,6 +6,7 @@ use crate::kit::desk;
 
 mod damage;
 mod guards;
+mod ignored;
 mod killed;
 mod modes;
 mod people;

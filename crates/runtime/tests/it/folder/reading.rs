@@ -11,7 +11,13 @@ use crate::folder::stage::{Stage, git, sh};
 async fn left(stage: &Stage, tree: Digest, script: &str, report: Option<&str>) -> Result<SiteReport, String> {
     let at = stage.dir.path().join("runs/one/work/run-3");
     let of = Some((Arc::clone(&stage.folder), tree));
-    let place = CallSite::Reader { at: at.clone(), of, files: None, report: report.map(ToOwned::to_owned) };
+    let place = CallSite::Reader {
+        at: at.clone(),
+        of,
+        files: None,
+        beside: Vec::new(),
+        report: report.map(ToOwned::to_owned),
+    };
     let entered = place.enter(None).await.unwrap();
     assert_eq!(fs::read_to_string(at.join("a.txt")).unwrap(), "one\n", "it sees the tree");
     sh(script, &at).await;
@@ -132,6 +138,7 @@ async fn two_readers_at_once_are_both_told_of_a_change_to_the_folder_itself() {
         at: stage.dir.path().join("runs/one/work").join(name),
         of: Some((Arc::clone(&stage.folder), base.digest)),
         files: None,
+        beside: Vec::new(),
         report: None,
     };
     let first = place("run-1").enter(None).await.unwrap();
