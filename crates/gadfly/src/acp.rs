@@ -98,7 +98,7 @@ pub async fn serve(args: Acp, global: Global) -> Code {
         Ok(proxy) => Arc::new(proxy),
         Err(why) => return output::error::fault(&why),
     };
-    let editors = wire::pump(from_editor, &proxy.agent, async |line: &[u8]| proxy.from_editor(line).await);
+    let editors = wire::pump(from_editor, &proxy.agent, async |line: &[u8]| proxy.editor_said(line).await);
     let agents =
         wire::pump(streams.output, &proxy.editor, async |line: &[u8]| hearing::from_agent(&proxy, line));
     let (mut editors, mut agents) = (std::pin::pin!(editors), std::pin::pin!(agents));

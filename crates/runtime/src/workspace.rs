@@ -27,7 +27,7 @@ pub use error::WorkspaceError;
 pub use folder::{FolderState, hash_folder};
 pub(crate) use fresh::copy_paths;
 pub use git::Git;
-pub(crate) use ignored::Counted;
+pub(crate) use ignored::CountedOutputs;
 pub use ignored::ignored_and_needed;
 pub use in_place::WayBack;
 pub use intent::{TakenBack, is_begun};
@@ -116,8 +116,8 @@ struct WorkspaceFacts {
     /// From the root, as are all paths of a tree.
     bring: Bring,
     /// What git ignores and counts all the same.
-    #[serde(default, skip_serializing_if = "Counted::is_empty")]
-    counted: Counted,
+    #[serde(default, skip_serializing_if = "CountedOutputs::is_empty")]
+    counted: CountedOutputs,
     left_out: Vec<String>,
     /// The tree is the user's own checkout.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]

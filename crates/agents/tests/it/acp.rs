@@ -384,7 +384,9 @@ async fn errors_are_divided_by_code() {
     }
     let (_, message) = failure(&critic(&["needs-login"]).call().await);
     assert!(
-        message.contains("log in with the agent's own command (it offers: acp-agent login)"),
+        message.contains(
+            "log in with the agent's own command (it offers: acp-agent login (`login`); name the id of one in"
+        ),
         "{message}"
     );
 }

@@ -21,10 +21,10 @@ use crate::judged_session::nested;
 const OFF: &str = "/gadfly off";
 const ON: &str = "/gadfly on";
 /// How long the state of a project may take to be seen: the prompt waits for it.
-const SEEING: Duration = Duration::from_secs(60);
+const SEEING: Duration = Duration::from_mins(1);
 
 impl AcpProxy {
-    pub async fn from_editor(&self, line: &[u8]) -> Passing {
+    pub async fn editor_said(&self, line: &[u8]) -> Passing {
         let Some(heard) = AcpMessage::read(line) else { return Passing::AsItIs };
         let Some(method) = heard.method() else { return self.answered(heard) };
         match (method, heard.id(), heard.session()) {
@@ -111,7 +111,7 @@ pub fn from_agent(proxy: &Arc<AcpProxy>, line: &[u8]) -> Passing {
     if heard.method().is_some() {
         let written = heard.written();
         if let Some(session) = heard.session().filter(|_| !written.is_empty()) {
-            locked(&proxy.sessions).wrote(session, written);
+            locked(&proxy.sessions).wrote(session, &written);
         }
         return Passing::AsItIs;
     }

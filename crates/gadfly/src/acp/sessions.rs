@@ -118,7 +118,7 @@ impl EditorSessions {
     }
 
     /// The agent says that it writes these files.
-    pub fn wrote(&self, session: &str, files: Vec<String>) {
+    pub fn wrote(&self, session: &str, files: &[String]) {
         for turn in self.turns.values().filter(|turn| turn.session == session) {
             let mut written = super::locked(&turn.written);
             let room = MOST_WRITTEN.saturating_sub(written.len());

@@ -43,7 +43,7 @@ pub fn check(args: &CheckArgs, context: &Context) -> Code {
         let (own, theirs) = found.split_at(configured);
         problems::draw(own, root);
         let told: Vec<String> = project.iter().flat_map(CheckedProject::lines).collect();
-        let room = if args.all { usize::MAX } else { SHOWN };
+        let most = if args.all { usize::MAX } else { SHOWN };
         let (wrong, remarked): (Vec<&Problem>, Vec<&Problem>) = theirs.iter().partition(|p| p.is_error());
         // Somebody else wrote these files: what stops a run is shown whole, the rest in a line each.
         let mut used = 0;
@@ -52,7 +52,7 @@ pub fn check(args: &CheckArgs, context: &Context) -> Code {
             used += if problem.at.is_some() { 6 } else { 1 + usize::from(problem.help.is_some()) };
         }
         let lines = remarked.len() + told.len();
-        let left = room.saturating_sub(used).max(3);
+        let left = most.saturating_sub(used).max(3);
         // One of them says how many more there are.
         let shown = if lines <= left { lines } else { left - 1 };
         for problem in remarked.iter().take(shown) {

@@ -4,7 +4,7 @@ use std::fs::File;
 use std::io::{ErrorKind, Write as _};
 
 use gadfly_project::Overrides;
-use gadfly_project::adapter;
+use gadfly_project::adapter::{self, Adapter};
 use gadfly_project::layout::{self, ProjectFiles};
 use gadfly_project::root::CONFIG_NAME;
 use gadfly_project::starter::{FoundAgent, ProjectHints, starter_for};
@@ -85,7 +85,7 @@ fn next_step(found: &[FoundAgent], files: &ProjectFiles) -> String {
     } else if files.registry.is_some() {
         "next: gadfly next says who can run; gadfly pipeline \"…\" runs them".to_owned()
     } else {
-        let own = adapter::of(files.layout).map(|adapter| adapter.first_command());
+        let own = adapter::of(files.layout).map(Adapter::first_command);
         own.map_or_else(|| general.to_owned(), |(command, does)| format!("next: {command}: {does}"))
     }
 }

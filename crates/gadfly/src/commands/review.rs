@@ -88,7 +88,7 @@ async fn go(args: ReviewArgs, context: &Context) -> Result<Code, Code> {
         reports,
         patience: Patience::default(),
     };
-    let driven = drive(&request, how, context).await?;
+    let driven = Box::pin(drive(&request, how, context)).await?;
     match (args.fix, driven.run) {
         (true, Some(state)) => match state.outcome.clone() {
             Some(Outcome::Rejected { open, .. }) => {
@@ -174,5 +174,5 @@ async fn fix(request: &Request, args: &ReviewArgs, context: &Context) -> Result<
         reports: &args.report,
         patience: Patience::default(),
     };
-    Ok(drive(request, how, context).await?.code)
+    Ok(Box::pin(drive(request, how, context)).await?.code)
 }

@@ -97,7 +97,7 @@ async fn go(args: RunArgs, context: &Context) -> Result<Code, Code> {
         reports: &args.report,
         patience: args.patience,
     };
-    Ok(drive(&request, how, context).await?.code)
+    Ok(Box::pin(drive(&request, how, context)).await?.code)
 }
 
 /// How a prepared run is driven.

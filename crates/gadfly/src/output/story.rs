@@ -248,7 +248,7 @@ impl Story {
             EventKind::Charged { run, .. } => self.spent = *run,
             EventKind::GoalSet { .. } => self.is_goal = true,
             EventKind::AgentChanged { agent, card } => {
-                drop(self.agents.insert(agent.clone(), (**card).clone()))
+                drop(self.agents.insert(agent.clone(), (**card).clone()));
             }
             EventKind::Pipeline(PipelineEvent::Dispatched { agent, at, .. }) => {
                 self.pairs.insert(at.clone(), agent.clone());

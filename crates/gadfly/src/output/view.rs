@@ -19,13 +19,13 @@ pub struct View {
     live: Option<LiveLine>,
     json: bool,
     /// Steps, rail and meters of a goal, agents of a pipeline.
-    view: RunView,
+    told: RunView,
 }
 
 impl View {
     pub fn new(run: RunId, json: bool) -> Self {
         let live = (!json && terminal::is_live()).then(LiveLine::default);
-        Self { story: Story::new(live.is_none()), live, json, view: RunView::new(run) }
+        Self { story: Story::new(live.is_none()), live, json, told: RunView::new(run) }
     }
 
     /// What happened before, so that the rest can be told: nothing of it is shown.
@@ -36,18 +36,18 @@ impl View {
 
     fn fold(&mut self, record: &Record) {
         if self.live.is_some() {
-            self.view.apply(record);
+            self.told.apply(record);
         }
     }
 
     /// What stands below who is at work.
     fn draw(&mut self) {
         let Some(live) = &mut self.live else { return };
-        if let Some(goal) = &self.view.goal {
+        if let Some(goal) = &self.told.goal {
             let room = (terminal::width().saturating_sub(1), live.room_for_panel());
-            let idle = wall_ms().saturating_sub(self.view.summary.updated_ms);
+            let idle = wall_ms().saturating_sub(self.told.summary.updated_ms);
             live.show_panel(meters::panel(goal, &|digest| self.story.said(digest), idle, room));
-        } else if let Some(view) = &self.view.pipeline {
+        } else if let Some(view) = &self.told.pipeline {
             let standing = format!("  {}", pipeline::progress(view));
             live.show_panel(vec![fitting(standing.chars(), terminal::width().saturating_sub(1))]);
         }

@@ -1,6 +1,8 @@
 //! The tests of this crate from outside, in one binary: a test is named `MODULE::NAME`.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)] // a test that cannot go on says so
 
+#[path = "../../../syntax/tests/it/corpus/mod.rs"]
+mod corpus;
 #[path = "../kit/mod.rs"]
 mod kit;
 

@@ -7,9 +7,7 @@ mod ledger;
 mod overview;
 mod ownership;
 mod page;
-#[allow(dead_code)] // not every test needs all of it
 mod sample;
-#[allow(dead_code)] // not every test needs all of it
 mod script;
 mod storage;
 mod store;

@@ -13,7 +13,7 @@ use super::dependencies;
 use super::error::WorkspaceError;
 use super::git::{Git, GitTarget, text, zero_ended, zero_separated};
 use super::ignore_rules::add_rules;
-use super::ignored::Counted;
+use super::ignored::CountedOutputs;
 use super::objects;
 use super::repository::{Indexed, Repository, enclosing, global_excludes, rules_in};
 use super::store::SnapshotStore;
@@ -141,7 +141,7 @@ pub(super) async fn begin(
         own.without.push(inside.to_owned());
     }
     let at = (project.root.as_path(), project.below.as_str());
-    let counted = Counted::of(git, &store.unindexed(&project.root), at, &own.makes).await?;
+    let counted = CountedOutputs::of(git, &store.unindexed(&project.root), at, &own.makes).await?;
     counted.split(&project.root, &mut own.link);
     counted.split(&project.root, &mut own.copy);
     let excluded = Excluded::new(own.all().cloned());

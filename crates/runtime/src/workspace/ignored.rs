@@ -37,14 +37,14 @@ const NOBODYS: &str = "gadfly-nobodys-name";
 
 /// What counts although git ignores it.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
-pub(crate) struct Counted {
+pub(crate) struct CountedOutputs {
     /// The project below the top of the tree, with a slash; empty if they are the same.
     below: String,
     /// From the project; with an ending only files that have it.
     of: Vec<(Pattern, Option<String>)>,
 }
 
-impl Counted {
+impl CountedOutputs {
     /// Those of these patterns, from the project, that name what git ignores in the folder `root`.
     pub(super) async fn of(
         git: &Git,
@@ -188,7 +188,7 @@ impl ProjectTree {
     pub(super) async fn needed(
         &self,
         store: &SnapshotStore,
-        (counted, needs): (&Counted, &[Pattern]),
+        (counted, needs): (&CountedOutputs, &[Pattern]),
         ignored: &[String],
         brought: &Bring,
     ) -> Result<Vec<String>, WorkspaceError> {
@@ -242,7 +242,7 @@ impl SnapshotStore {
     pub(super) async fn counted(
         &self,
         folder: &Path,
-        counted: &Counted,
+        counted: &CountedOutputs,
         excluded: &Excluded,
     ) -> Result<(Vec<String>, Vec<String>), WorkspaceError> {
         if counted.is_empty() {
@@ -307,19 +307,19 @@ impl Git {
         &self,
         project: &Path,
         patterns: &[Pattern],
-    ) -> Result<Counted, WorkspaceError> {
+    ) -> Result<CountedOutputs, WorkspaceError> {
         let project = project.canonicalize().map_err(WorkspaceError::io("found", project))?;
-        let Some(root) = enclosing(&project) else { return Ok(Counted::default()) };
+        let Some(root) = enclosing(&project) else { return Ok(CountedOutputs::default()) };
         let (_, mut place) = Repository::read(self, root).await?;
         place.as_user = true;
         let below = super::git::text(project.strip_prefix(root).unwrap_or(Path::new("")))?;
-        Counted::of(self, &place, (root, &below), patterns).await
+        CountedOutputs::of(self, &place, (root, &below), patterns).await
     }
 }
 
 impl Workspace {
     /// What counts in it although git ignores it.
-    pub(crate) const fn counted(&self) -> &Counted {
+    pub(crate) const fn counted(&self) -> &CountedOutputs {
         &self.facts.counted
     }
 

@@ -7,6 +7,7 @@ use gadfly_engine::{Money, Usage};
 use super::{OutputReader, figure};
 use crate::spec::OutputForm;
 
+#[allow(clippy::unnecessary_wraps)] // what a form has is an option
 fn some(text: &str) -> Option<String> {
     Some(text.to_owned())
 }

@@ -95,10 +95,12 @@ fn zipped(body: &str) -> Vec<u8> {
     encoder.finish().unwrap()
 }
 
+#[allow(clippy::unnecessary_wraps)] // a case has replies only in the forms it is about
 fn with_usage(form: Form, usage: &Value) -> Option<Vec<Reply>> {
     Some(vec![streamed(format!("{}{}{}", form.text(TEXT), form.finish(form.end(), usage), form.done()))])
 }
 
+#[allow(clippy::unnecessary_wraps)] // as above
 fn refused(form: Form, status: u16, message: &str) -> Option<Vec<Reply>> {
     let body = form.error(status, message).to_string();
     Some(vec![Reply::new(status, body).header("content-type", "application/json")])

@@ -33,7 +33,7 @@ impl Reply {
     }
 
     pub fn header(mut self, name: &str, value: &str) -> Self {
-        self.headers.push_str(&format!("{name}: {value}\r\n"));
+        self.headers.extend([name, ": ", value, "\r\n"]);
         self
     }
 

@@ -3,6 +3,7 @@
 
 use std::path::Path;
 
+use gadfly_engine::pipeline::RegistryEntry;
 use gadfly_project::config::keys::ConfigSection;
 use gadfly_project::layout::{ProjectFiles, Skill};
 use gadfly_project::{file, layout, suggest};
@@ -77,7 +78,7 @@ impl SentOut {
         let works = |name: &&String| entry(name).is_some_and(|entry| entry.critic.is_some());
         let judges = |name: &&String| {
             let is_critic = registry.is_some_and(|registry| registry.judged_by(name).next().is_some());
-            entry(name).map_or(is_critic, |entry| entry.judges())
+            entry(name).map_or(is_critic, RegistryEntry::judges)
         };
         let workers: Vec<String> = names.iter().filter(works).cloned().collect();
         if !workers.is_empty() {

@@ -3,8 +3,7 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)] // a test that cannot go on says so
 #![cfg(target_os = "linux")]
 
-#[path = "../../../../syntax/tests/it/corpus/mod.rs"]
-mod corpus;
+use crate::corpus;
 use crate::kit::desk;
 
 mod caps;

@@ -78,9 +78,9 @@ fn story(desk: &Desk, gates: &[&str], seed: u64) -> usize {
     };
     let judged = tree(desk);
     let allowed: Vec<bool> = gates.iter().map(|gate| open(gate, &[])).collect();
-    let (mut dice, mut seen, mut as_judged) = (Dice(seed), vec![judged.clone()], 0);
+    let (mut dice, mut trees, mut as_judged) = (Dice(seed), vec![judged.clone()], 0);
     for step in 0..STEPS {
-        let what = damage(desk, &mut dice, &seen, step);
+        let what = damage(desk, &mut dice, &trees, step);
         let now = tree(desk);
         let is_same = now == judged;
         as_judged += usize::from(is_same);
@@ -92,7 +92,7 @@ fn story(desk: &Desk, gates: &[&str], seed: u64) -> usize {
             let more: &[&str] = if staged { &["--staged"] } else { &[] };
             assert_eq!(open(gate, more), is_same && *allowed, "step {step}, {what}: gate {gate}, {now:?}");
         }
-        seen.push(now);
+        trees.push(now);
     }
     as_judged
 }

@@ -24,6 +24,7 @@ pub struct Case {
 }
 
 /// All cases of a folder's files with these names.
+#[allow(clippy::disallowed_methods)] // the corpus lies beside the tests
 pub fn cases(names: &[&str]) -> Vec<Case> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../syntax/tests/it/corpus");
     let read =

@@ -118,7 +118,8 @@ fn at_most_three_escalations_are_put_in_one_question() {
     let names = ["A", "B", "C", "D"];
     let mut t = table()
         .with(|s| {
-            s.criteria = names.map(|n| ConvergeCriterion { name: n.into(), question: "Why?".into() }).to_vec()
+            s.criteria =
+                names.map(|n| ConvergeCriterion { name: n.into(), question: "Why?".into() }).to_vec();
         })
         .start();
     let items = names.map(|n| format!("[{n}] Why? → unsure\nVerdict: ESCALATE\n")).concat();

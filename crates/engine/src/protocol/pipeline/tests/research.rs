@@ -230,7 +230,7 @@ fn what_referees_find_goes_to_whoever_can_mend_it() {
 
 #[test]
 fn work_that_was_there_is_replaced_only_with_a_persons_yes() {
-    let by_hand: String = (0..40).map(|n| format!("line {n} by hand\n")).collect();
+    let by_hand = (0..40).fold(String::new(), |text, n| text + &format!("line {n} by hand\n"));
     for (answer, begins) in [("no", "line 0 by hand"), ("yes", "## Threats")] {
         let mut memo = entry("strategist", none(), 40);
         memo.produces[0].sections = vec!["Threats".into()];
