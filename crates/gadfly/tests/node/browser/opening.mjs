@@ -22,7 +22,13 @@ await play(
           const tab = await context.newPage();
           const begun = performance.now();
           await tab.goto(origins[which] + paths[which][at]);
-          await part(tab, at === 0 ? 'run-row' : 'state').first().waitFor();
+          const shown = part(tab, at === 0 ? 'run-row' : 'state').first();
+          // Seen twice, not understood yet: a new tab that shows nothing until it is loaded again.
+          await shown.waitFor({ timeout: 30_000 }).catch(async () => {
+            console.log(`${which} ${name} was loaded again`);
+            await tab.reload();
+            await shown.waitFor();
+          });
           seen[which].took.push(performance.now() - begun);
           const sizes = await tab.evaluate(() => ({
             elements: document.querySelectorAll('*').length,
