@@ -251,7 +251,7 @@ mod tests {
                 };
                 let more = match kind {
                     "openai" | "anthropic" if key.name != "model" => "model = \"m\"\n",
-                    "command" if key.name != "command" => "command = [\"x\"]\n",
+                    "command" | "acp" if key.name != "command" => "command = [\"x\"]\n",
                     _ => "",
                 };
                 let kind = if key.name == "kind" { String::new() } else { format!("kind = \"{kind}\"\n") };
