@@ -124,8 +124,11 @@ fn passes_and_turns(passage: &str) -> bool {
 
 /// `The only thing I would deduct for is …`: it announces what the list holds.
 fn is_the_only(passage: &str) -> bool {
-    let lower = passage.to_ascii_lowercase();
-    lower.contains(" only ") && lower.contains(" deduct") && !lower.contains("not ")
+    let lower = passage.trim_start_matches(|c: char| !c.is_alphanumeric()).to_ascii_lowercase();
+    lower.starts_with("the only ")
+        && lower.contains(" deduct")
+        && !lower.contains("not ")
+        && !doubt::turns(passage)
 }
 
 /// Does a passage share a word that carries meaning with what was deducted?
